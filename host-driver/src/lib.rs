@@ -1,0 +1,1 @@
+//! The Ferronic host driver

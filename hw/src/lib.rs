@@ -1,0 +1,1 @@
+//! The Ferronic NIC core in Rust-HDL

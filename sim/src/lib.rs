@@ -1,0 +1,1 @@
+//! Co-simulation of the Ferronic NIC with its driver

@@ -1,0 +1,1 @@
+//! Any Verilog top as a safe Rust struct, by Verilator
