@@ -1,0 +1,97 @@
+//! A first-word-fall-through FIFO in block RAM.
+//!
+//! `s_*` in, `m_*` out. A word written into an empty FIFO comes out two cycles later; then a word a cycle.
+//! `level` counts the words inside, those not yet visible at the output included.
+
+use crate::common::ram::Ram;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// 2^A words of W bits; AP1 = A + 1.
+#[derive(LogicBlock)]
+pub struct Fifo<const W: usize, const A: usize, const AP1: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub s_valid: Signal<In, Bit>,
+    pub s_data: Signal<In, Bits<W>>,
+    pub s_ready: Signal<Out, Bit>,
+    pub m_valid: Signal<Out, Bit>,
+    pub m_data: Signal<Out, Bits<W>>,
+    pub m_ready: Signal<In, Bit>,
+    pub level: Signal<Out, Bits<AP1>>,
+    ram: Ram<W, A>,
+    head: DFF<Bits<AP1>>,
+    tail: DFF<Bits<AP1>>,
+    valid: DFF<Bit>,
+    full: Signal<Local, Bit>,
+    push: Signal<Local, Bit>,
+    head_next: Signal<Local, Bits<AP1>>,
+    used: Signal<Local, Bits<AP1>>,
+    msb: Constant<Bits<8>>,
+    one: Constant<Bits<AP1>>,
+}
+
+impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP1> {
+    fn default() -> Self {
+        assert_eq!(A + 1, AP1);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            s_valid: Default::default(),
+            s_data: Default::default(),
+            s_ready: Default::default(),
+            m_valid: Default::default(),
+            m_data: Default::default(),
+            m_ready: Default::default(),
+            level: Default::default(),
+            ram: Default::default(),
+            head: Default::default(),
+            tail: Default::default(),
+            valid: Default::default(),
+            full: Default::default(),
+            push: Default::default(),
+            head_next: Default::default(),
+            used: Default::default(),
+            msb: Constant::new(A.to_bits()),
+            one: Constant::new(1.into()),
+        }
+    }
+}
+
+impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, head, tail, valid);
+        self.ram.clock.next = self.clock.val();
+
+        self.used.next = self.tail.q.val() - self.head.q.val();
+        self.level.next = self.used.val();
+        self.full.next = self.used.val().get_bit(self.msb.val().index());
+        self.s_ready.next = !self.full.val();
+        self.push.next = self.s_valid.val() & !self.full.val();
+        self.ram.write_address.next = self.tail.q.val().get_bits::<A>(0);
+        self.ram.write_data.next = self.s_data.val();
+        self.ram.write_enable.next = self.push.val();
+        if self.push.val() {
+            self.tail.d.next = self.tail.q.val() + self.one.val();
+        }
+
+        // The next word is read ahead; it shows once the tail of the cycle before covered it, so the RAM never
+        // reads a word in the cycle in which it is written.
+        self.head_next.next = self.head.q.val();
+        if self.valid.q.val() & self.m_ready.val() {
+            self.head_next.next = self.head.q.val() + self.one.val();
+        }
+        self.head.d.next = self.head_next.val();
+        self.ram.read_address.next = self.head_next.val().get_bits::<A>(0);
+        self.valid.d.next = self.head_next.val() != self.tail.q.val();
+        self.m_valid.next = self.valid.q.val();
+        self.m_data.next = self.ram.read_data.val();
+
+        if self.reset.val() {
+            self.head.d.next = 0.into();
+            self.tail.d.next = 0.into();
+            self.valid.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The top of the core.
