@@ -1,1 +1,3 @@
 //! Co-simulation of the Ferronic NIC with its driver
+
+pub mod wire;
