@@ -1,7 +1,19 @@
 //! From a block to Verilog.
 
+mod tidy;
+
 use rust_hdl_core::prelude::*;
-use std::collections::BTreeMap;
+
+/// Verilator warnings that the emitted text cannot avoid, each with its reason.
+pub const WAIVED: &[&str] = &[
+    // rust-hdl writes literals as 32'h0 whatever their target, and indexes with 8-bit constants. What could be lost
+    // is caught by the test of the source rules.
+    "WIDTH",
+    // All modules are in one file.
+    "DECLFILENAME",
+    // Parts of a header or a bus that a block has no use for.
+    "UNUSED",
+];
 
 /// The Verilog of a block, its top module under the given name.
 ///
@@ -13,29 +25,5 @@ pub fn verilog<B: Block>(mut block: B, name: &str) -> String {
     check_all(&block).unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let mut defines = ModuleDefines::default();
     block.accept(name, &mut defines);
-    wire_clocks(&defines.defines())
-}
-
-/// Takes the clocks out of the combinational blocks: `reg a$clock; … a$clock = clock;` becomes
-/// `wire a$clock = clock;`. As it is emitted, every change of any signal in the block seems to be a change of
-/// the clock; simulators then evaluate far more than they need to.
-fn wire_clocks(verilog: &str) -> String {
-    let mut out = String::with_capacity(verilog.len());
-    for module in verilog.split_inclusive("endmodule") {
-        let drivers: BTreeMap<&str, &str> = module
-            .lines()
-            .filter_map(|line| line.trim().strip_suffix(';')?.split_once(" = "))
-            .filter(|(target, _)| target.ends_with("$clock") && !target.contains(' '))
-            .collect();
-        for line in module.split_inclusive('\n') {
-            let statement = line.trim().trim_end_matches(';');
-            let declared = statement.strip_prefix("reg").map(str::trim);
-            if let Some((name, driver)) = declared.and_then(|name| drivers.get_key_value(name)) {
-                out.push_str(&format!("    wire {name} = {driver};\n"));
-            } else if !statement.split_once(" = ").is_some_and(|(target, _)| drivers.contains_key(target)) {
-                out.push_str(line);
-            }
-        }
-    }
-    out
+    tidy::tidy(&defines.defines())
 }
