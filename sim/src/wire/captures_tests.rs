@@ -1,125 +1,7 @@
-//! Captures written byte by byte: each order, resolution, format and fault.
+//! pcap of each order, resolution and fault; and real captures.
 
 use super::*;
-
-/// Writes numbers in one byte order.
-struct Bytes {
-    big: bool,
-    out: Vec<u8>,
-}
-
-impl Bytes {
-    fn new(big: bool) -> Self {
-        Self {
-            big,
-            out: Vec::new(),
-        }
-    }
-
-    fn u16(mut self, value: u16) -> Self {
-        self.out.extend(if self.big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        });
-        self
-    }
-
-    fn u32(mut self, value: u32) -> Self {
-        self.out.extend(if self.big {
-            value.to_be_bytes()
-        } else {
-            value.to_le_bytes()
-        });
-        self
-    }
-
-    fn raw(mut self, bytes: &[u8]) -> Self {
-        self.out.extend(bytes);
-        self
-    }
-
-    fn pcap(big: bool, magic: u32, network: u32) -> Self {
-        Self::new(big)
-            .u32(magic)
-            .u16(2)
-            .u16(4)
-            .u32(0)
-            .u32(0)
-            .u32(65535)
-            .u32(network)
-    }
-
-    fn record(self, seconds: u32, fraction: u32, original: u32, bytes: &[u8]) -> Self {
-        self.u32(seconds)
-            .u32(fraction)
-            .u32(bytes.len() as u32)
-            .u32(original)
-            .raw(bytes)
-    }
-
-    /// A pcapng block around `body`, padded to 32 bits.
-    fn block(self, kind: u32, body: Bytes) -> Self {
-        let padding = vec![0; body.out.len().next_multiple_of(4) - body.out.len()];
-        let length = (body.out.len() + padding.len() + 12) as u32;
-        self.u32(kind)
-            .u32(length)
-            .raw(&body.out)
-            .raw(&padding)
-            .u32(length)
-    }
-
-    fn section(self) -> Self {
-        let body = Self::new(self.big)
-            .u32(0x1A2B_3C4D)
-            .u16(1)
-            .u16(0)
-            .u32(u32::MAX)
-            .u32(u32::MAX);
-        self.block(0x0A0D_0D0A, body)
-    }
-
-    /// An interface with `options`, each a code and a value.
-    fn interface(self, link: u16, snaplen: u32, options: &[(u16, &[u8])]) -> Self {
-        let mut body = Self::new(self.big).u16(link).u16(0).u32(snaplen);
-        for (code, value) in options {
-            let padding = value.len().next_multiple_of(4) - value.len();
-            body = body
-                .u16(*code)
-                .u16(value.len() as u16)
-                .raw(value)
-                .raw(&vec![0; padding]);
-        }
-        self.block(1, body.u32(0))
-    }
-
-    fn packet(self, interface: u32, time: u64, bytes: &[u8]) -> Self {
-        let body = Self::new(self.big)
-            .u32(interface)
-            .u32((time >> 32) as u32)
-            .u32(time as u32);
-        let body = body
-            .u32(bytes.len() as u32)
-            .u32(bytes.len() as u32)
-            .raw(bytes);
-        self.block(6, body)
-    }
-
-    fn simple_packet(self, original: u32, bytes: &[u8]) -> Self {
-        let body = Self::new(self.big).u32(original).raw(bytes);
-        self.block(3, body)
-    }
-
-    fn read(&self) -> Vec<Frame> {
-        let capture = parse_capture(&self.out, "x").unwrap();
-        assert_eq!(capture.truncated, None);
-        capture.frames
-    }
-
-    fn fault(&self) -> String {
-        parse_capture(&self.out, "x").unwrap_err().to_string()
-    }
-}
+use crate::wire::capture_bytes::Bytes;
 
 #[test]
 fn pcap_of_either_order_and_resolution() {
@@ -267,125 +149,6 @@ fn files_are_named_and_truncation_is_an_error_unless_allowed() {
 }
 
 #[test]
-fn pcapng_of_either_order_and_several_resolutions() {
-    for big in [false, true] {
-        let seconds = |s: i64| {
-            if big {
-                s.to_be_bytes()
-            } else {
-                s.to_le_bytes()
-            }
-        };
-        let frames = Bytes::new(big)
-            .section()
-            .interface(1, 0, &[(2, b"eth0")])
-            .interface(1, 0, &[(9, &[9])])
-            .interface(1, 0, &[(9, &[0x80 | 10]), (14, &seconds(100))])
-            .interface(1, 0, &[(14, &seconds(-10))])
-            .packet(0, 0x1_0000_0001, &[1; 61])
-            .packet(1, 7, &[2; 60])
-            .packet(2, 1536, &[3; 60])
-            .packet(3, 5_000_000, &[4; 60])
-            .block(0x0BAD_0001, Bytes::new(big).raw(b"unknown block"))
-            .read();
-        let times: Vec<u64> = frames.iter().map(|f| f.timestamp_ns).collect();
-        assert_eq!(times, [0x1_0000_0001 * 1000, 7, 101_500_000_000, 0]);
-        assert_eq!(
-            frames[0].bytes, [1; 61],
-            "padding of the block is no part of the frame"
-        );
-    }
-}
-
-#[test]
-fn pcapng_simple_packets_are_cut_at_the_snap_length() {
-    let frames = Bytes::new(true)
-        .section()
-        .interface(1, 66, &[])
-        .simple_packet(61, &[1; 61])
-        .simple_packet(90, &[2; 66])
-        .read();
-    assert_eq!(
-        frames.iter().map(|f| f.bytes.len()).collect::<Vec<_>>(),
-        [61, 66]
-    );
-}
-
-#[test]
-fn a_new_section_brings_its_own_byte_order_and_interfaces() {
-    let second = Bytes::new(true)
-        .section()
-        .interface(1, 0, &[(9, &[0])])
-        .packet(0, 2, &[2; 60]);
-    let both = Bytes::new(false)
-        .section()
-        .interface(1, 0, &[])
-        .packet(0, 2, &[1; 60])
-        .raw(&second.out);
-    assert_eq!(
-        both.read()
-            .iter()
-            .map(|f| f.timestamp_ns)
-            .collect::<Vec<_>>(),
-        [2_000, 2_000_000_000]
-    );
-    let lost = both.raw(&Bytes::new(true).section().packet(0, 2, &[3; 60]).out);
-    assert_eq!(
-        lost.fault(),
-        "malformed: block 7: frame 2 names interface 0, which the section does not describe"
-    );
-}
-
-#[test]
-fn pcapng_faults_name_value_and_reason() {
-    let section = || Bytes::new(false).section();
-    let mixed = section()
-        .interface(1, 0, &[])
-        .interface(127, 0, &[(2, b"mon0")]);
-    assert_eq!(
-        mixed.fault(),
-        "link type 127 (Linktype(127 / 0x7f)) of interface 1 \"mon0\" is not Ethernet (1)"
-    );
-    assert_eq!(
-        section().interface(1, 0, &[(9, &[40])]).fault(),
-        "malformed: block 1: its time resolution is 0x28"
-    );
-    assert_eq!(
-        section().interface(1, 0, &[(14, &[0; 4])]).fault(),
-        "malformed: block 1: its time offset is not 8 bytes"
-    );
-    assert_eq!(
-        section().simple_packet(1, &[1]).fault(),
-        "malformed: block 1: frame 0 comes before any interface"
-    );
-    assert_eq!(
-        section().block(2, Bytes::new(false).raw(&[0; 24])).fault(),
-        "malformed: block 1: obsolete packet block (type 2)"
-    );
-    assert_eq!(
-        section().u32(6).u32(8).u32(0).fault(),
-        "malformed: block 1: its length is 8"
-    );
-    let overlong = Bytes::new(false)
-        .u32(0)
-        .u32(0)
-        .u32(0)
-        .u32(5000)
-        .u32(5000)
-        .raw(&[0; 8]);
-    let contradiction = section().interface(1, 0, &[]).block(6, overlong);
-    assert_eq!(
-        contradiction.fault(),
-        "malformed: block 2: its fields contradict its length 40"
-    );
-    let orderless = Bytes::new(false).u32(0x0A0D_0D0A).u32(28).raw(&[0; 20]);
-    assert_eq!(
-        orderless.fault(),
-        "malformed: block 0: [00, 00, 00, 00] is no byte-order magic"
-    );
-}
-
-#[test]
 fn no_cut_or_changed_byte_makes_the_reader_panic() {
     let pcap = Bytes::pcap(true, 0xA1B2_3C4D, 1)
         .record(0, 0, 20, &[1; 20])
@@ -443,4 +206,33 @@ fn the_regression_captures_load() {
         frames >= files && files > 0,
         "{files} captures gave {frames} frames"
     );
+}
+
+#[test]
+fn the_demo_capture_holds_what_its_readme_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/captures/demo.pcap");
+    let frames = read_capture(&path, false).unwrap().frames;
+    assert!(
+        (100..=300).contains(&frames.len()),
+        "{} frames",
+        frames.len()
+    );
+    let with_type = |low: u16, high: u16| {
+        let types = frames
+            .iter()
+            .map(|f| u16::from_be_bytes([f.bytes[12], f.bytes[13]]));
+        types.filter(|t| (low..=high).contains(t)).count()
+    };
+    for (what, low, high) in [
+        ("LLC", 0, 0x05FF),
+        ("ARP", 0x0806, 0x0806),
+        ("IPv4", 0x0800, 0x0800),
+        ("IPv6", 0x86DD, 0x86DD),
+        ("802.1Q", 0x8100, 0x8100),
+        ("802.1ad", 0x88A8, 0x88A8),
+    ] {
+        assert!(with_type(low, high) > 0, "no {what} frame");
+    }
+    let own_mac = [0x02, 0xFE, 0, 0, 0, 0x01];
+    assert!(frames.iter().any(|f| f.bytes[..6] == own_mac));
 }

@@ -3,9 +3,13 @@
 //! All times are simulated time in picoseconds. A frame never holds its FCS: that is the MAC's affair.
 
 mod beat;
+#[cfg(test)]
+mod capture_bytes;
 mod captures;
 mod frame;
+pub mod generate;
 mod pcapng;
+mod protocol;
 mod rate;
 mod sink;
 mod source;
@@ -14,6 +18,8 @@ mod writer;
 pub use beat::{keep_of, Beat};
 pub use captures::{parse_capture, read_capture, Capture, CaptureError, CaptureFault, Truncation};
 pub use frame::{Frame, MIN_FRAME};
+pub use generate::{Generator, SpecError};
+pub use protocol::{sequence, Protocol};
 pub use rate::{occupied, LineRate, Pace, Rate, FCS, GAP, PREAMBLE};
 pub use sink::{Received, Rule, Violation, WireSink, MAX_FRAME};
 pub use source::{Sent, WireSource};

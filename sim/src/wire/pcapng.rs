@@ -55,7 +55,7 @@ pub(super) fn parse(
         if length > rest.len() {
             return broken(number, length, rest.len());
         }
-        if length < 12 || length % 4 != 0 {
+        if length < 12 || !length.is_multiple_of(4) {
             return Err(malformed(number, format!("its length is {length}")));
         }
         let (block, after) = rest.split_at(length);
@@ -187,3 +187,7 @@ fn broken(number: usize, says: usize, remain: usize) -> Result<Option<Truncation
 fn malformed(number: usize, what: String) -> CaptureFault {
     CaptureFault::Malformed(format!("block {number}: {what}"))
 }
+
+#[cfg(test)]
+#[path = "pcapng_tests.rs"]
+mod tests;
