@@ -3,7 +3,7 @@
 //! VFIO, sysfs and the simulator implement them; the driver knows nothing else of the machine. They take
 //! `&self` and need not be `Send`: a lock-step simulator moves its own clock inside these calls (a register
 //! read takes as long as the answer takes, a wait lets time pass), so it charges host time there and in the
-//! `Sink` without a hook of its own.
+//! [`Sink`](crate::rx::Sink) without a hook of its own.
 
 use std::io;
 use std::rc::Rc;

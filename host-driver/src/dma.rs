@@ -86,7 +86,7 @@ impl DmaRegion {
             // SAFETY: `i * stride + stride <= self.bytes`, so the piece lies in the region.
             pointer: unsafe { self.pointer.add(i * stride) },
             bytes,
-            owner: Some(Rc::clone(&self.owner)),
+            _owner: Some(Rc::clone(&self.owner)),
         })
     }
 
@@ -104,13 +104,14 @@ pub struct DmaPiece {
     bus: u64,
     pointer: NonNull<u8>,
     bytes: u32,
-    owner: Option<Rc<dyn Any>>,
+    /// Keeps the memory alive and mapped.
+    _owner: Option<Rc<dyn Any>>,
 }
 
 impl Default for DmaPiece {
     /// The piece of no bytes.
     fn default() -> Self {
-        Self { bus: 0, pointer: NonNull::dangling(), bytes: 0, owner: None }
+        Self { bus: 0, pointer: NonNull::dangling(), bytes: 0, _owner: None }
     }
 }
 
@@ -124,7 +125,7 @@ impl DmaPiece {
     /// The bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the bytes are valid and initialised by the contract of `DmaRegion::new` while `owner` lives
+        // SAFETY: the bytes are valid and initialised by the contract of `DmaRegion::new` while `_owner` lives
         // (or there are none); pieces do not overlap; only `&mut self` writes them on this side, and the
         // device does not while the piece is not posted.
         unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.bytes as usize) }

@@ -20,17 +20,6 @@ pub struct Producer {
     done: u16,
 }
 
-/// An index from the device that says it finished what it never had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadIndex {
-    /// What the device said.
-    pub index: u16,
-    /// The least it could say.
-    pub from: u16,
-    /// The most it could say.
-    pub to: u16,
-}
-
 impl Producer {
     /// An empty ring, at index 0 as the core after enabling.
     pub const fn new(size: RingSize) -> Self {
@@ -62,6 +51,11 @@ impl Producer {
         self.done
     }
 
+    /// The tail that the device was told last.
+    pub const fn published(&self) -> u16 {
+        self.published
+    }
+
     /// Takes the next slot, which the caller must write before publishing; `None` when the ring is full.
     pub fn post(&mut self) -> Option<usize> {
         if self.free() == 0 {
@@ -82,11 +76,8 @@ impl Producer {
     }
 
     /// Whether the device may say that it has finished everything before `index`.
-    pub const fn check(&self, index: u16) -> Result<(), BadIndex> {
-        if distance(self.done, index) > distance(self.done, self.published) {
-            return Err(BadIndex { index, from: self.done, to: self.published });
-        }
-        Ok(())
+    pub const fn plausible(&self, index: u16) -> bool {
+        distance(self.done, index) <= distance(self.done, self.published)
     }
 
     /// Takes one slot back from the device; `None` when the device has none.

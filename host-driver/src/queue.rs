@@ -1,0 +1,174 @@
+//! What RX and TX queues share: their registers, their interrupt vector, starting and stopping.
+
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ferronic_contract::cause::Cause;
+use ferronic_contract::registers::{self, queue, vector};
+use ferronic_contract::ring::RingSize;
+use ferronic_contract::thresholds::{OutOfRange, Thresholds};
+
+use crate::device::{Device, Group, Interrupts};
+use crate::dma::write_barrier;
+use crate::error::Error;
+
+/// What a register of a removed device reads.
+pub(crate) const GONE: u32 = u32::MAX;
+/// Reads of a status register before the driver gives up waiting. A read crosses the bus and back, about a
+/// microsecond, so this is longer than the core's completion time-out of 50 ms.
+pub(crate) const PATIENCE: u32 = 200_000;
+/// Largest value of the 24-bit timers.
+const MAX_CYCLES: u64 = (1 << 24) - 1;
+
+/// Interrupt moderation, under ethtool's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moderation {
+    /// `rx-usecs`: microseconds from the first event to the interrupt; 0 is at once.
+    pub usecs: u32,
+    /// `rx-frames`: events before an interrupt, 1..=255.
+    pub frames: u32,
+}
+
+impl Default for Moderation {
+    fn default() -> Self {
+        Self { usecs: 20, frames: 16 }
+    }
+}
+
+/// How a queue is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Descriptors in the ring.
+    pub ring: RingSize,
+    /// Thresholds of prefetch and write-back.
+    pub thresholds: Thresholds,
+    /// Microseconds after which gathered completions are written though fewer than WTHRESH.
+    pub write_back_usecs: u32,
+    /// Interrupt moderation.
+    pub moderation: Moderation,
+}
+
+/// Cycles of the core's clock in `usecs` microseconds, as a 24-bit timer takes them.
+pub(crate) fn cycles(name: &'static str, usecs: u32, clock_khz: u32) -> Result<u32, OutOfRange> {
+    let cycles = u64::from(usecs) * u64::from(clock_khz) / 1000;
+    if cycles > MAX_CYCLES {
+        let max = (MAX_CYCLES * 1000 / u64::from(clock_khz)) as u32;
+        return Err(OutOfRange { name, value: usecs, min: 0, max });
+    }
+    Ok(cycles as u32)
+}
+
+/// Refuses a value outside its range.
+pub(crate) fn in_range(name: &'static str, value: u32, min: u32, max: u32) -> Result<(), OutOfRange> {
+    if value < min || value > max {
+        return Err(OutOfRange { name, value, min, max });
+    }
+    Ok(())
+}
+
+/// A queue's registers and its vector.
+pub(crate) struct Queue {
+    name: &'static str,
+    registers: Group,
+    vector: Group,
+    vector_number: u32,
+    interrupts: Rc<dyn Interrupts>,
+}
+
+impl Queue {
+    /// RX queue 0.
+    pub(crate) fn rx(device: &Device) -> Self {
+        Self::new(device, "RX queue 0", registers::RX_QUEUE, registers::rx_vector(0))
+    }
+
+    /// TX queue 0.
+    pub(crate) fn tx(device: &Device) -> Self {
+        Self::new(device, "TX queue 0", registers::TX_QUEUE, registers::tx_vector(0))
+    }
+
+    fn new(device: &Device, name: &'static str, base: u32, vector_number: u32) -> Self {
+        Self {
+            name,
+            registers: Group::new(device, base),
+            vector: Group::new(device, registers::VECTOR + vector_number * registers::VECTOR_STRIDE),
+            vector_number,
+            interrupts: Rc::clone(&device.interrupts),
+        }
+    }
+
+    /// Writes the set-up of a queue that is disabled and idle.
+    pub(crate) fn set_up(&self, config: &QueueConfig, ring: u64, done: u64, clock_khz: u32) -> Result<(), Error> {
+        config.thresholds.check()?;
+        in_range("rx-frames", config.moderation.frames, 1, 255)?;
+        let write_back = cycles("write-back usecs", config.write_back_usecs, clock_khz)?;
+        let moderation = cycles("rx-usecs", config.moderation.usecs, clock_khz)?;
+        self.registers.write(queue::RING_LOW, ring as u32);
+        self.registers.write(queue::RING_HIGH, (ring >> 32) as u32);
+        self.registers.write(queue::SIZE, u32::from(config.ring.log2()));
+        self.registers.write(queue::DONE_LOW, done as u32);
+        self.registers.write(queue::DONE_HIGH, (done >> 32) as u32);
+        self.registers.write(queue::THRESHOLDS, config.thresholds.register());
+        self.registers.write(queue::LOW_WATER, u32::from(config.thresholds.low_water));
+        self.registers.write(queue::WTIMER, write_back);
+        self.vector.write(vector::FRAMES, config.moderation.frames);
+        self.vector.write(vector::CYCLES, moderation);
+        Ok(())
+    }
+
+    /// Runs the queue, from index 0.
+    pub(crate) fn enable(&self) {
+        self.registers.write(queue::CONTROL, queue::ENABLE.at(1));
+    }
+
+    /// Asks the queue to stop. What is in flight still ends: see [`wait_idle`](Self::wait_idle).
+    pub(crate) fn disable(&self) {
+        self.vector.write(vector::DISARM, 1);
+        self.registers.write(queue::CONTROL, 0);
+    }
+
+    /// Waits until a disabled queue has nothing in flight: from then on the device leaves its memory alone.
+    pub(crate) fn wait_idle(&self) -> Result<(), Error> {
+        let mut status = 0;
+        for _ in 0..PATIENCE {
+            status = self.registers.read(queue::STATUS);
+            if status == GONE {
+                return Err(Error::DeviceGone);
+            }
+            if queue::IDLE.of(status) == 1 {
+                return Ok(());
+            }
+        }
+        Err(Error::NotIdle { queue: self.name, status })
+    }
+
+    /// Reads whether the device is there and the queue runs. Not for the data path.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let status = self.registers.read(queue::STATUS);
+        if status == GONE {
+            return Err(Error::DeviceGone);
+        }
+        if queue::STOPPED.of(status) == 1 {
+            let code = queue::CAUSE.of(status);
+            return Err(Error::Stopped { queue: self.name, cause: Cause::from_bits(code), code });
+        }
+        Ok(())
+    }
+
+    /// Rings the doorbell: everything written to the ring so far is the device's.
+    #[inline]
+    pub(crate) fn doorbell(&self, tail: u16) {
+        write_barrier();
+        self.registers.write(queue::TAIL, u32::from(tail));
+    }
+
+    /// Arms the vector: it fires at once when the device is beyond the index seen.
+    pub(crate) fn arm(&self, seen: u16) {
+        self.vector.write(vector::ARM, u32::from(seen));
+    }
+
+    /// Waits for the vector.
+    pub(crate) fn wait(&self, timeout: Duration) -> io::Result<bool> {
+        self.interrupts.wait(self.vector_number, timeout)
+    }
+}
