@@ -22,7 +22,7 @@ pub const SHORTEST: usize = 14;
 /// Bytes of the longest frame without FCS.
 pub const LONGEST: usize = 9600;
 
-const KEYS: &str = "size, count, rate, burst, mix";
+const FROM_1: &str = "legal are whole numbers from 1";
 
 /// A text that describes no traffic.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -113,41 +113,38 @@ impl FromStr for Generator {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let mut generator = Self::default();
-        let mut seen: Vec<&str> = Vec::new();
-        let mut texts = [""; 2];
-        for pair in text.split(',').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let pairs: Vec<(&str, &str)> = text
+            .split(',')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+            .collect();
+        let given = |key| {
+            pairs
+                .iter()
+                .find(|(k, _)| *k == key)
+                .map_or("", |(_, v)| *v)
+        };
+        for (position, &(key, value)) in pairs.iter().enumerate() {
             let legal = |legal: &str| error(key, value, legal);
-            if seen.contains(&key) {
+            if pairs[..position].iter().any(|(earlier, _)| *earlier == key) {
                 return Err(legal("the key may come only once"));
             }
-            seen.push(key);
             match key {
                 "size" => {
-                    texts[0] = value;
-                    let sizes = parse_size(value);
-                    let legal_sizes =
-                        format!("legal are N and MIN-MAX within {SHORTEST} to {LONGEST}");
-                    generator.size = Some(sizes.ok_or_else(|| legal(&legal_sizes))?);
+                    let sizes = format!("legal are N and MIN-MAX within {SHORTEST} to {LONGEST}");
+                    generator.size = Some(parse_size(value).ok_or_else(|| legal(&sizes))?);
                 }
-                "count" => {
-                    generator.count =
-                        above_zero(value).ok_or_else(|| legal("legal are whole numbers from 1"))?
-                }
+                "count" => generator.count = above_zero(value).ok_or_else(|| legal(FROM_1))?,
                 "rate" => {
-                    generator.pace.rate = parse_rate(value)
-                        .ok_or_else(|| legal("legal are line, <N>pps and <N>mbps"))?
+                    let rates = "legal are line, <N>pps and <N>mbps";
+                    generator.pace.rate = parse_rate(value).ok_or_else(|| legal(rates))?;
                 }
-                "burst" => {
-                    texts[1] = value;
-                    generator.pace.burst =
-                        above_zero(value).ok_or_else(|| legal("legal are whole numbers from 1"))?;
-                }
+                "burst" => generator.pace.burst = above_zero(value).ok_or_else(|| legal(FROM_1))?,
                 "mix" => generator.mix = parse_mix(value)?,
-                _ => return Err(legal(&format!("the keys are {KEYS}"))),
+                _ => return Err(legal("the keys are size, count, rate, burst, mix")),
             }
         }
-        generator.check(texts[0], texts[1])?;
+        generator.check(given("size"), given("burst"))?;
         Ok(generator)
     }
 }

@@ -73,10 +73,12 @@ pub enum Rule {
 /// [`WireSink::clock`] what the core drives in that cycle.
 pub struct WireSink<const B: usize> {
     rate: LineRate,
+    /// The current frame, or the last one with its padding.
     bytes: Vec<u8>,
-    /// Length before padding; tells with `in_frame` whether `bytes` is a finished frame.
     in_frame: bool,
+    /// The current frame is bad already.
     error: bool,
+    too_long: bool,
     start_ps: u64,
     /// From here on the line can carry the next frame.
     free_ps: u64,
@@ -98,6 +100,7 @@ impl<const B: usize> WireSink<B> {
             bytes: Vec::with_capacity(MAX_FRAME),
             in_frame: false,
             error: false,
+            too_long: false,
             start_ps: 0,
             free_ps: 0,
             ready_ps: 0,
@@ -179,6 +182,7 @@ impl<const B: usize> WireSink<B> {
     fn begin(&mut self, now_ps: u64) {
         self.in_frame = true;
         self.error = false;
+        self.too_long = false;
         self.bytes.clear();
         self.start_ps = now_ps.max(self.free_ps);
         self.needed_ps = self.byte_ps(0);
@@ -197,8 +201,11 @@ impl<const B: usize> WireSink<B> {
         }
         if self.bytes.len() + length <= MAX_FRAME {
             self.bytes.extend_from_slice(&beat.data[..length]);
-        } else if !self.error {
+        } else if !self.too_long {
             self.violate(now_ps, Rule::TooLong);
+            self.too_long = true;
+            // Nothing of the rest reaches the line, so the line needs nothing more.
+            self.needed_ps = u64::MAX;
         }
     }
 

@@ -162,7 +162,7 @@ fn a_broken_rule_or_the_core_itself_marks_the_frame_bad() {
 #[test]
 fn an_endless_frame_is_cut_and_noted_once() {
     let mut sink = WireSink::new(LineRate::GIGABIT);
-    let frames = drive(&mut sink, &mut 0, &beats(&vec![1; MAX_FRAME + 100]));
+    let frames = drive(&mut sink, &mut 0, &beats(&vec![1; MAX_FRAME + 10_000]));
     assert_eq!(frames[0].0.len(), MAX_FRAME);
     assert_eq!(rules(&sink), [Rule::TooLong]);
 }
