@@ -42,7 +42,7 @@ impl PowerUp {
 /// The first `$error`, `$fatal`, `$stop`, failed assertion, or error of the Verilator runtime in a simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The Verilog file, as named to Verilator; may be empty for errors of the runtime.
+    /// The name of the Verilog file, without its folder; may be empty for errors of the runtime.
     pub file: String,
     /// The line in that file, from 1; 0 if unknown.
     pub line: u32,

@@ -27,8 +27,13 @@ pub enum Error {
         /// The top module.
         top: String,
     },
-    /// A port of a kind that has no Rust type here, such as an unpacked array or a real number.
-    Port(String),
+    /// A port that cannot be had in Rust.
+    Port {
+        /// The port, by name or as Verilator declares it.
+        port: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// The C++ compiler failed.
     Compile {
         /// The model.
@@ -58,10 +63,7 @@ impl fmt::Display for Error {
                 write!(f, "model `{name}`: Verilator failed\n{command}\n{output}")
             }
             Self::NoPorts { top } => write!(f, "top module `{top}` has no ports"),
-            Self::Port(line) => write!(
-                f,
-                "port `{line}`: only packed ports are supported, not unpacked arrays, real numbers or strings"
-            ),
+            Self::Port { port, why } => write!(f, "port `{port}`: {why}"),
             Self::Compile { name, why } => write!(f, "model `{name}`: {why}"),
             Self::File(path, why) => write!(f, "{}: {why}", path.display()),
         }

@@ -3,8 +3,11 @@
 mod error;
 mod glue;
 mod port;
+#[cfg(test)]
+mod tests;
 mod tool;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -128,23 +131,54 @@ impl Model {
         let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(Error::NoBuildScript("OUT_DIR"))?);
         let package = env::var("CARGO_PKG_NAME").map_err(|_| Error::NoBuildScript("CARGO_PKG_NAME"))?;
         let names = Names::new(&package, &self.name)?;
+        let folder = self.generate(&tool, &names, &out)?;
 
+        let mut compiler = tool.compiler();
+        compiler.cargo_metadata(false).include(&folder).files(cpp_files(&folder)?);
+        self.compile(&tool, &compiler, &folder, &out, &names)?;
+        println!("cargo:rustc-link-search=native={}", out.display());
+        println!("cargo:rustc-link-lib=static={}", names.prefix);
+        Ok(())
+    }
+
+    /// Writes all sources, C++ and Rust; returns the folder of the C++ ones.
+    fn generate(&self, tool: &Tool, names: &Names, out: &Path) -> Result<PathBuf, Error> {
         let folder = out.join(format!("{}.verilated", self.name));
-        self.verilate(&tool, &names, &folder)?;
-        report_sources(&folder, &names, &out)?;
-
-        let header = folder.join(format!("{}.h", names.prefix));
-        let ports = port::parse(&read(&header)?)?;
+        self.verilate(tool, names, &folder)?;
+        report_sources(&folder, names, out)?;
+        let ports = port::parse(&read(&folder.join(format!("{}.h", names.prefix)))?)?;
         if ports.is_empty() {
             return Err(Error::NoPorts { top: self.top.clone() });
         }
         write(&folder.join("simulation.h"), include_str!("../runtime/simulation.h"))?;
-        write(&folder.join("glue.cpp"), &glue::cpp(&names, &ports, self.trace, self.coverage))?;
-        write(&out.join(format!("{}.rs", self.name)), &glue::rust(&names, &self.top, &ports))?;
+        write(&folder.join("glue.cpp"), &glue::cpp(names, &ports, self.trace, self.coverage))?;
+        write(&out.join(format!("{}.rs", self.name)), &glue::rust(names, &self.top, &ports))?;
+        Ok(folder)
+    }
 
-        let mut compiler = tool.compiler();
-        compiler.include(&folder).files(cpp_files(&folder)?);
-        compiler.try_compile(&names.prefix).map_err(|e| Error::Compile { name: self.name.clone(), why: e.to_string() })
+    /// C++ to a static library, unless there is one from the same C++: Cargo runs a build script for many reasons, and
+    /// large models take minutes.
+    fn compile(
+        &self,
+        tool: &Tool,
+        compiler: &cc::Build,
+        folder: &Path,
+        out: &Path,
+        names: &Names,
+    ) -> Result<(), Error> {
+        let failed = |e: cc::Error| Error::Compile { name: self.name.clone(), why: e.to_string() };
+        let command = format!("{:?}", compiler.try_get_compiler().map_err(failed)?.to_command());
+        let fingerprint = fingerprint(&command, &tool.include().join("verilated_config.h"), folder)?;
+        let stamp = out.join(format!("{}.stamp", self.name));
+        let library = out.join(format!("lib{}.a", names.prefix));
+        if library.exists() && fs::read_to_string(&stamp).is_ok_and(|old| old == fingerprint) {
+            return Ok(());
+        }
+        if stamp.exists() {
+            fs::remove_file(&stamp).map_err(|e| Error::file(&stamp, e))?;
+        }
+        compiler.try_compile(&names.prefix).map_err(failed)?;
+        write(&stamp, &fingerprint)
     }
 
     /// Verilog to C++ in `folder`.
@@ -187,11 +221,31 @@ fn report_sources(folder: &Path, names: &Names, out: &Path) -> Result<(), Error>
 }
 
 fn cpp_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = files(folder)?;
+    files.retain(|path| path.extension().is_some_and(|e| e == "cpp"));
+    Ok(files)
+}
+
+/// Tells whether two compilations would give the same: hashes the compiler's command, Verilator's version and all C++.
+fn fingerprint(command: &str, version: &Path, folder: &Path) -> Result<String, Error> {
+    let mut hasher = DefaultHasher::new();
+    command.hash(&mut hasher);
+    read(version)?.hash(&mut hasher);
+    for file in files(folder)? {
+        if file.extension().is_some_and(|e| e == "cpp" || e == "h") {
+            file.hash(&mut hasher);
+            read(&file)?.hash(&mut hasher);
+        }
+    }
+    Ok(format!("{:016x}", hasher.finish()))
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(folder).map_err(|e| Error::file(folder, e))?;
-    let mut files: Vec<_> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "cpp"))
-        .collect();
+    let mut files = Vec::new();
+    for entry in entries {
+        files.push(entry.map_err(|e| Error::file(folder, e))?.path());
+    }
     files.sort();
     Ok(files)
 }

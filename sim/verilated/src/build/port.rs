@@ -51,28 +51,41 @@ impl Port {
     }
 }
 
-/// Reads lines such as `VL_IN8(&clk,0,0);` and `VL_OUTW(&snap,127,0,4);`.
+/// Reads the lines between the comments PORTS and CELLS, such as `VL_IN8(&clk,0,0);` and `VL_OUTW(&snap,127,0,4);`.
+/// Ports in other forms must not be passed over, so no other line may be there.
 pub fn parse(header: &str) -> Result<Vec<Port>, Error> {
-    header.lines().map(str::trim).filter_map(port).collect()
+    let lines = header.lines().map(str::trim).skip_while(|line| *line != "// PORTS");
+    let lines = lines.take_while(|line| *line != "// CELLS" && *line != "};");
+    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).map(port).collect()
 }
 
-fn port(line: &str) -> Option<Result<Port, Error>> {
+/// What Verilator's class for a top has beside the ports.
+const CLASS_MEMBERS: &[&str] = &[
+    "contextp", "eval", "eval_end_step", "eval_step", "eventsPending", "hierName", "modelName", "name", "nextTimeSlot",
+    "rootp", "threads", "trace", "traceConfig", "vlSymsp",
+];
+
+fn port(line: &str) -> Result<Port, Error> {
+    let refused = |port: &str, why| Err(Error::Port { port: port.into(), why });
+    match packed_port(line) {
+        Some(port) if CLASS_MEMBERS.contains(&port.name.as_str()) => {
+            refused(&port.name, "the C++ class that Verilator makes has a member of this name; rename the port")
+        }
+        Some(port) => Ok(port),
+        None => refused(line, "only packed ports are supported, not unpacked arrays, real numbers or strings"),
+    }
+}
+
+fn packed_port(line: &str) -> Option<Port> {
     let (direction, rest) = [("VL_INOUT", Direction::Inout), ("VL_IN", Direction::Input), ("VL_OUT", Direction::Output)]
         .into_iter()
         .find_map(|(prefix, direction)| Some((direction, line.strip_prefix(prefix)?)))?;
-    let fields = || -> Option<(String, u32)> {
-        let (kind, rest) = rest.split_once("(&")?;
-        let (fields, _) = rest.split_once(')')?;
-        let fields: Vec<&str> = fields.split(',').map(str::trim).collect();
-        let (high, low): (u32, u32) = (fields.get(1)?.parse().ok()?, fields.get(2)?.parse().ok()?);
-        let plain = fields[0].chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        let known = ["", "8", "16", "64", "W"].contains(&kind);
-        (plain && known).then(|| (fields[0].to_string(), high - low + 1))
-    };
-    Some(match fields() {
-        Some((name, width)) => Ok(Port { name, direction, width }),
-        None => Err(Error::Port(line.into())),
-    })
+    let (_, fields) = rest.split_once("(&")?;
+    let mut fields = fields.trim_end_matches(");").split(',');
+    let name = fields.next()?;
+    let (high, low): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    plain.then(|| Port { name: name.into(), direction, width: high.abs_diff(low) + 1 })
 }
 
 #[cfg(test)]
@@ -82,12 +95,17 @@ mod tests {
     #[test]
     fn reads_every_kind_of_port() {
         let header = "
+            class Vtop { public:
+            // PORTS
+            // The application code writes and reads these signals to
             VL_IN8(&clk,0,0);
-            VL_OUT16(&sum,11,0);
+            VL_OUT16(&sum,15,4);
             VL_IN(&word,31,0);
             VL_INOUT64(&bus,63,0);
             VL_OUTW(&snap,99,0,4);
-            void eval();";
+
+            // CELLS
+            Vtop___024root* const rootp;";
         let ports = parse(header).unwrap();
         let seen: Vec<_> = ports.iter().map(|p| (p.name.as_str(), p.direction, p.storage(), p.mask())).collect();
         use Direction::*;
@@ -103,7 +121,15 @@ mod tests {
 
     #[test]
     fn refuses_what_has_no_type_and_names_it() {
-        let error = parse("VL_IN8((&lanes)[4],7,0);").unwrap_err();
-        assert!(error.to_string().contains("lanes"), "{error}");
+        for (line, why) in [
+            ("VL_IN8((&lanes)[4],7,0);", "unpacked"),
+            ("double &gain;", "real"),
+            ("std::string &text;", "strings"),
+            ("VL_OUT8(&trace,7,0);", "rename"),
+        ] {
+            let error = parse(&format!("// PORTS\n{line}\n// CELLS")).unwrap_err().to_string();
+            let name = line.split('&').nth(1).unwrap().split([')', ';', ',']).next().unwrap();
+            assert!(error.contains(name) && error.contains(why), "{error}");
+        }
     }
 }
