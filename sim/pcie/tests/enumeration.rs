@@ -1,0 +1,212 @@
+//! A model endpoint is found, sized, placed and enabled; CPU accesses reach it.
+
+mod common;
+
+use common::{Bench, EXPRESS, MSIX, RAM};
+use ferronic_pcie::config::{self, Bar, ConfigAccess, Msix};
+use ferronic_pcie::{enumerate, EnumerationError, Outcome, Plan, Settings};
+
+#[test]
+fn a_device_is_enumerated() {
+    let (bench, device) = Bench::enumerated(Settings::default());
+    assert_eq!((device.vendor, device.device), (0x1234, 0xABCD));
+    assert_eq!((device.class, device.revision), (0x020000, 3));
+    let wide = Bar {
+        index: 0,
+        address: 0xE000_0000,
+        size: 1 << 16,
+        wide: true,
+        prefetchable: false,
+    };
+    let small = Bar {
+        index: 2,
+        address: 0xE001_0000,
+        size: 1 << 12,
+        wide: false,
+        prefetchable: false,
+    };
+    assert_eq!(device.bars, [wide, small]);
+    let msix = Msix {
+        offset: MSIX,
+        vectors: 33,
+        table: (0, 0x8000),
+        pending: (2, 0x9000),
+    };
+    assert_eq!((device.express, device.msix), (EXPRESS, Some(msix)));
+    assert_eq!((device.max_payload, device.max_read_request), (256, 512));
+    assert_eq!(bench.endpoint.config[4], 0xE000_0004);
+    assert_eq!(
+        bench.endpoint.config[1] & 7,
+        6,
+        "memory space and bus master enable"
+    );
+    assert!(bench.rc.limits().bus_master && bench.rc.limits().extended_tags);
+    assert_eq!(bench.rc.limits().max_payload, 256);
+    assert_eq!(bench.broken(), []);
+}
+
+#[test]
+fn a_64_bit_bar_goes_above_4_gib_and_a_32_bit_bar_may_not() {
+    let mut bench = Bench::new(Settings::default());
+    let plan = Plan {
+        window: 0x40_0000_0000..0x40_1000_0000,
+        ..Plan::default()
+    };
+    let error = enumerate(&mut bench, &plan).unwrap_err();
+    assert_eq!(
+        error,
+        EnumerationError::NoRoom {
+            index: 2,
+            size: 4096,
+            left: 0x40_0001_0000
+        }
+    );
+    assert_eq!(
+        (bench.endpoint.config[4], bench.endpoint.config[5]),
+        (4, 0x40)
+    );
+}
+
+#[test]
+fn a_device_that_is_not_ready_is_asked_again() {
+    let mut bench = Bench::new(Settings::default());
+    bench.endpoint.not_ready = 20;
+    assert!(enumerate(&mut bench, &Plan::default()).is_ok());
+    bench.endpoint.not_ready = u32::MAX;
+    let error = enumerate(&mut bench, &Plan::default()).unwrap_err();
+    assert_eq!(
+        error,
+        EnumerationError::Access {
+            offset: 0,
+            outcome: Outcome::ConfigRetry
+        }
+    );
+}
+
+#[test]
+fn broken_devices_give_errors() {
+    let mut absent = Bench::new(Settings::default());
+    absent.endpoint.config[0] = u32::MAX;
+    assert_eq!(
+        enumerate(&mut absent, &Plan::default()),
+        Err(EnumerationError::NoDevice)
+    );
+    let mut circular = Bench::new(Settings::default());
+    circular.endpoint.config[0x90 / 4] |= 0x4000;
+    let error = enumerate(&mut circular, &Plan::default());
+    assert!(
+        matches!(error, Err(EnumerationError::CapabilityList(_))),
+        "{error:?}"
+    );
+    let mut conventional = Bench::new(Settings::default());
+    conventional.endpoint.config[13] = 0;
+    assert_eq!(
+        enumerate(&mut conventional, &Plan::default()),
+        Err(EnumerationError::NotExpress)
+    );
+    let plan = Plan {
+        max_read_request: 300,
+        ..Plan::default()
+    };
+    let error = enumerate(&mut Bench::new(Settings::default()), &plan).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("max_read_request is 300; legal: 128, 256"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_cpu_reads_what_it_wrote() {
+    let (mut bench, device) = Bench::enumerated(Settings::default());
+    let base = device.bars[0].address;
+    bench.rc.cpu_write32(base + 0x100, 0x1122_3344);
+    bench.rc.cpu_write(base + 0x105, &[0xAA, 0xBB]);
+    let long: Vec<u8> = (0..=255).collect();
+    bench.rc.cpu_write(base + 0x1FE, &long);
+    for (offset, bytes, value) in [
+        (0x100, 4, 0x1122_3344),
+        (0x101, 1, 0x33),
+        (0x102, 2, 0x1122),
+        (0x100, 8, 0x00BB_AA00_1122_3344),
+        (0x1FE, 8, 0x0706_0504_0302_0100),
+        (0x2FB, 3, 0xFF_FEFD),
+    ] {
+        let handle = bench.rc.cpu_read(base + offset, bytes);
+        let answer = bench.wait(handle);
+        assert_eq!(
+            (answer.value, answer.outcome),
+            (value, Outcome::Success),
+            "offset {offset:#x}"
+        );
+        assert_eq!(bench.rc.poll(handle), None, "an answer is fetched once");
+    }
+    assert_eq!(bench.broken(), []);
+}
+
+#[test]
+fn many_requests_in_flight_all_get_their_answer() {
+    let (mut bench, device) = Bench::enumerated(Settings::default());
+    let base = device.bars[0].address;
+    for i in 0..600 {
+        bench.rc.cpu_write32(base + i * 4, i as u32);
+    }
+    let handles: Vec<_> = (0..600)
+        .map(|i| bench.rc.cpu_read32(base + i * 4))
+        .collect();
+    bench.run();
+    for (i, handle) in handles.into_iter().enumerate() {
+        assert_eq!(
+            bench.rc.poll(handle).map(|answer| answer.value),
+            Some(i as u64)
+        );
+    }
+    assert_eq!(bench.broken(), []);
+}
+
+#[test]
+fn byte_enables_of_a_configuration_write_count() {
+    let (mut bench, _) = Bench::enumerated(Settings::default());
+    let control = EXPRESS + config::DEVICE_CONTROL;
+    let handle = bench.rc.config_write(control, 0, 0b0001);
+    bench.wait(handle);
+    assert_eq!(bench.rc.limits().max_payload, 128);
+    assert_eq!(
+        bench.rc.limits().max_read_request,
+        512,
+        "the high byte was not written"
+    );
+    assert_eq!(bench.config_read(control).unwrap() >> 12, 2);
+}
+
+#[test]
+fn removal_and_silence_read_as_all_ones() {
+    let (mut bench, device) = Bench::enumerated(Settings::default());
+    let base = device.bars[0].address;
+    let pending = bench.rc.cpu_read32(base);
+    bench.rc.remove_device();
+    let after = bench.rc.cpu_read(base, 8);
+    for (handle, ones) in [(pending, 0xFFFF_FFFF), (after, u64::MAX)] {
+        let answer = bench.rc.poll(handle).expect("answered at once");
+        assert_eq!((answer.value, answer.outcome), (ones, Outcome::Removed));
+    }
+    assert!(bench.rc.outputs().rx.is_none() && bench.rc.outputs().tx_ready);
+
+    bench.rc.hot_reset();
+    assert!(!bench.rc.limits().bus_master);
+    let unanswered = bench.rc.cpu_read32(RAM); // taken by nobody
+    let start = bench.rc.now_ps();
+    for clock in 0..20_000 {
+        bench
+            .rc
+            .clock(start + clock * 8000, None, true, &mut bench.ram);
+    }
+    let answer = bench.rc.poll(unanswered).expect("given up");
+    assert_eq!(
+        (answer.value, answer.outcome),
+        (0xFFFF_FFFF, Outcome::Timeout)
+    );
+    assert_eq!(bench.rc.failed_requests().len(), 3);
+    assert!(bench.config_read(0).is_ok(), "present again");
+}
