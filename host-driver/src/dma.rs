@@ -33,8 +33,12 @@ impl DmaRegion {
     /// time in whole aligned words, buffers only between their posting and their completion. A software
     /// device in the same process keeps that rule too, and touches rings with atomic words. Dropping `owner`
     /// first takes the memory out of the device's reach.
+    ///
+    /// # Panics
+    ///
+    /// `pointer` is not aligned to 4.
     pub unsafe fn new(bus: u64, pointer: NonNull<u8>, bytes: usize, owner: Rc<dyn Any>) -> Self {
-        assert!(pointer.as_ptr() as usize % 4 == 0, "DMA memory is aligned to words");
+        assert!((pointer.as_ptr() as usize).is_multiple_of(4), "DMA memory is aligned to words");
         Self { bus, pointer, bytes, owner }
     }
 
@@ -50,13 +54,13 @@ impl DmaRegion {
 
     /// The word at a byte offset. Offsets come from masked ring slots, never from the device.
     fn word(&self, offset: usize) -> &AtomicU32 {
-        assert!(offset % 4 == 0 && offset + 4 <= self.bytes, "word outside of the DMA region");
+        assert!(offset.is_multiple_of(4) && offset + 4 <= self.bytes, "word outside of the DMA region");
         // SAFETY: in bounds and aligned by the assertion and the constructor's contract; valid while
         // `self.owner` lives, which the borrow of `self` outlasts not; both sides use atomic words only.
         unsafe { AtomicU32::from_ptr(self.pointer.as_ptr().add(offset).cast()) }
     }
 
-    /// Reads a word; what is read after it in program order is read after it in memory.
+    /// Reads the word at a byte offset; what is read after it in program order is read after it in memory.
     #[inline]
     pub fn load_acquire(&self, offset: usize) -> u32 {
         let word = u32::from_le(self.word(offset).load(Ordering::Relaxed));
@@ -79,6 +83,10 @@ impl DmaRegion {
     }
 
     /// Cuts the region into pieces of `bytes` bytes each, `stride` apart; what is left over stays unused.
+    ///
+    /// # Panics
+    ///
+    /// Pieces would overlap: `bytes` is greater than `stride`, or `stride` is 0.
     pub fn split(self, bytes: u32, stride: usize) -> impl Iterator<Item = DmaPiece> {
         assert!(bytes as usize <= stride && stride > 0, "pieces overlap");
         (0..self.bytes / stride).map(move |i| DmaPiece {

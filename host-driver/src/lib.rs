@@ -31,6 +31,7 @@ pub mod tx;
 
 pub use device::{Bar, Device, Dma, Interrupts};
 pub use error::Error;
-pub use nic::{Config, Nic};
+pub use nic::{Closed, Config, Nic};
 pub use pool::{Buffer, Pool};
-pub use rx::{Packet, Path, Sink};
+pub use queue::{Moderation, QueueConfig};
+pub use rx::{Packet, Path, Sink, Turn};

@@ -24,9 +24,9 @@ const MAX_CYCLES: u64 = (1 << 24) - 1;
 /// Interrupt moderation, under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moderation {
-    /// `rx-usecs`: microseconds from the first event to the interrupt; 0 is at once.
+    /// `rx-usecs`, `tx-usecs`: microseconds from the first event to the interrupt; 0 is at once.
     pub usecs: u32,
-    /// `rx-frames`: events before an interrupt, 1..=255.
+    /// `rx-frames`, `tx-frames`: events before an interrupt, 1..=255.
     pub frames: u32,
 }
 
@@ -100,9 +100,9 @@ impl Queue {
     /// Writes the set-up of a queue that is disabled and idle.
     pub(crate) fn set_up(&self, config: &QueueConfig, ring: u64, done: u64, clock_khz: u32) -> Result<(), Error> {
         config.thresholds.check()?;
-        in_range("rx-frames", config.moderation.frames, 1, 255)?;
+        in_range("interrupt frames", config.moderation.frames, 1, 255)?;
         let write_back = cycles("write-back usecs", config.write_back_usecs, clock_khz)?;
-        let moderation = cycles("rx-usecs", config.moderation.usecs, clock_khz)?;
+        let moderation = cycles("interrupt usecs", config.moderation.usecs, clock_khz)?;
         self.registers.write(queue::RING_LOW, ring as u32);
         self.registers.write(queue::RING_HIGH, (ring >> 32) as u32);
         self.registers.write(queue::SIZE, u32::from(config.ring.log2()));

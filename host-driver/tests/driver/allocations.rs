@@ -1,0 +1,91 @@
+//! The data path allocates nothing and reads no register.
+
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use ferronic::tx::TxQueue;
+use ferronic::{Config, Packet, Sink};
+
+use crate::mock::{frame, small, Mock};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: passes every request on to the system's allocator unchanged; counting touches only a thread-local
+// that needs neither allocation nor a destructor.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // A release on the data path is as bad as an allocation.
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `dealloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Allocations and releases that `work` does.
+fn allocations<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = ALLOCATIONS.get();
+    let result = work();
+    (result, ALLOCATIONS.get() - before)
+}
+
+/// Forwards one packet of two and drops the other.
+struct Half<'a>(&'a mut TxQueue, u32);
+
+impl Sink for Half<'_> {
+    fn deliver(&mut self, packet: Packet) {
+        self.1 += 1;
+        if self.1.is_multiple_of(2) {
+            let length = packet.completion.length;
+            let _ = self.0.send(packet.into_buffer(), 0, length);
+        }
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))).1, 2);
+}
+
+#[test]
+fn poll_send_and_reclaim_neither_allocate_nor_read_registers() {
+    let mock = Mock::new();
+    // So few buffers that some packets are dropped.
+    let mut nic = mock.open(&Config { buffers: 10, ..small() });
+    let mut sent = 0;
+    for round in 0..2000 {
+        for _ in 0..round % 9 {
+            if mock.receive_with(&frame(sent), |c| c.status.0 ^= round & 1) {
+                sent += 1;
+            }
+        }
+        let reads = mock.reads.get();
+        let (handled, count) = allocations(|| nic.rx.poll(64, &mut Half(&mut nic.tx, 0)));
+        handled.unwrap();
+        assert_eq!(count, 0, "poll");
+        assert_eq!(allocations(|| nic.tx.flush()).1, 0, "flush");
+        mock.transmit(usize::MAX);
+        let (reclaimed, count) = allocations(|| nic.tx.reclaim());
+        reclaimed.unwrap();
+        assert_eq!(count, 0, "reclaim");
+        assert_eq!(mock.reads.get(), reads, "a register read on the data path");
+    }
+    let statistics = nic.rx.statistics();
+    assert!(statistics.packets > 1000 && statistics.dropped_no_buffer > 100, "{statistics:?}");
+    assert!(statistics.status_path > 100 && statistics.software_path > 100, "{statistics:?}");
+    assert!(nic.tx.statistics().packets > 100);
+}

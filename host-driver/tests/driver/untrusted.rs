@@ -1,0 +1,174 @@
+//! A device that breaks the contract: nothing is delivered twice, nothing panics, nothing is out of bounds.
+
+use ferronic::rx::RxFault;
+use ferronic::tx::{TxFault, Why};
+use ferronic_contract::completion::{RxCompletion, WORDS};
+use proptest::prelude::*;
+
+use crate::mock::{frame, small, Mock, Numbers};
+
+#[test]
+fn memory_of_zeros_is_no_completion_in_any_pass() {
+    for packets in 0..40 {
+        let mock = Mock::new();
+        let mut nic = mock.open(&small());
+        let mut sink = Numbers::default();
+        for i in 0..packets {
+            assert!(mock.receive(&frame(i)));
+            nic.rx.poll(64, &mut sink).unwrap();
+        }
+        // The device, or whoever, wipes the whole completion ring.
+        for index in 0..8 {
+            mock.write_completion(index, &[0; WORDS]);
+        }
+        let polled = nic.rx.poll(64, &mut sink);
+        assert_eq!(sink.0.len() as u32, packets, "nothing invented");
+        if packets / 8 % 2 == 0 {
+            assert_eq!(polled, Ok(0));
+        } else {
+            // In odd passes zero is the phase that is due, and the index gives it away.
+            assert_eq!(polled, Err(RxFault::Index { found: 0, expected: packets as u16 }));
+        }
+    }
+}
+
+#[test]
+fn stale_completions_of_the_last_pass_are_not_seen() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let mut sink = Numbers::default();
+    for i in 0..50 {
+        assert!(mock.receive(&frame(i)));
+        assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+        assert_eq!(nic.rx.poll(64, &mut sink), Ok(0));
+    }
+    assert!(sink.0.into_iter().eq(0..50));
+}
+
+/// Receives three good packets, then one whose completion is changed, and says what came of it.
+fn after_three(edit: impl FnOnce(&mut RxCompletion)) -> RxFault {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let mut sink = Numbers::default();
+    for i in 0..3 {
+        assert!(mock.receive(&frame(i)));
+    }
+    assert!(mock.receive_with(&frame(3), edit));
+    assert!(mock.receive(&frame(4)));
+    let free = nic.pool().available();
+    assert_eq!(nic.rx.poll(64, &mut sink), Ok(3), "the good ones before it are delivered");
+    assert_eq!(sink.0, [0, 1, 2]);
+    let fault = nic.rx.fault().expect("the queue is given up");
+    assert_eq!(nic.rx.poll(64, &mut sink), Err(fault));
+    assert_eq!(sink.0.len(), 3, "nothing behind it is delivered");
+    assert_eq!(nic.rx.statistics().bad_completions, 1);
+    assert_eq!(nic.pool().available(), free, "lent buffers stay lent");
+    assert_eq!(nic.rx.posted(), 8);
+    nic.close().unwrap();
+    // Closing and opening starts anew.
+    let mut nic = mock.open(&small());
+    assert!(mock.receive(&frame(9)));
+    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    fault
+}
+
+#[test]
+fn completions_that_do_not_fit_give_the_queue_up() {
+    assert_eq!(after_three(|c| c.index = 2), RxFault::Index { found: 2, expected: 3 });
+    assert_eq!(after_three(|c| c.index = 4), RxFault::Index { found: 4, expected: 3 });
+    assert_eq!(after_three(|c| c.cookie = u32::MAX), RxFault::Cookie { index: 3, cookie: u32::MAX });
+    assert_eq!(after_three(|c| c.cookie = 31), RxFault::Cookie { index: 3, cookie: 31 });
+    assert_eq!(after_three(|c| c.length = 2049), RxFault::Length { index: 3, length: 2049, max: 2048 });
+    assert_eq!(after_three(|c| c.length = u16::MAX), RxFault::Length { index: 3, length: u16::MAX, max: 2048 });
+    assert_eq!(after_three(|c| c.length = 13), RxFault::Length { index: 3, length: 13, max: 2048 });
+    assert_eq!(after_three(|c| c.length = 0), RxFault::Length { index: 3, length: 0, max: 2048 });
+}
+
+#[test]
+fn a_buffer_completed_twice_is_delivered_once() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let mut sink = Numbers::default();
+    let mut first = 0;
+    assert!(mock.receive_with(&frame(0), |c| first = c.cookie));
+    assert!(mock.receive_with(&frame(1), |c| c.cookie = first));
+    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    assert_eq!(sink.0, [0]);
+    assert_eq!(nic.rx.fault(), Some(RxFault::Cookie { index: 1, cookie: first }));
+}
+
+#[test]
+fn the_same_completion_written_twice_is_delivered_once() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let mut sink = Numbers::default();
+    let mut words = [0; WORDS];
+    assert!(mock.receive_with(&frame(0), |c| words = c.encode()));
+    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    mock.write_completion(0, &words);
+    assert_eq!(nic.rx.poll(64, &mut sink), Ok(0), "behind the consumer nobody looks");
+    mock.write_completion(1, &words);
+    assert_eq!(nic.rx.poll(64, &mut sink), Err(RxFault::Index { found: 0, expected: 1 }));
+    assert_eq!(sink.0, [0]);
+}
+
+#[test]
+fn an_index_write_back_that_cannot_be_gives_the_tx_queue_up() {
+    for word in [4, 5, 0xFFFF, 0x1_0001, u32::MAX] {
+        let mock = Mock::new();
+        let mut nic = mock.open(&small());
+        for _ in 0..3 {
+            nic.tx.send(nic.pool().get().unwrap(), 0, 60).unwrap();
+        }
+        nic.tx.flush();
+        // Queued, but the device was not told.
+        nic.tx.send(nic.pool().get().unwrap(), 0, 60).unwrap();
+        let free = nic.pool().available();
+        mock.write_back(word);
+        let fault = TxFault { word, from: 0, to: 3 };
+        assert_eq!(nic.tx.reclaim(), Err(fault));
+        mock.write_back(1);
+        assert_eq!(nic.tx.reclaim(), Err(fault), "for good");
+        assert_eq!(nic.pool().available(), free, "nothing the device may still read comes back");
+        while nic.tx.send(nic.pool().get().unwrap(), 0, 60).is_ok() {}
+        assert_eq!(nic.tx.send(nic.pool().get().unwrap(), 0, 60).unwrap_err().why, Why::Fault(fault));
+        assert_eq!(nic.tx.statistics().bad_indices, 1);
+        nic.close().unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Words at random in the completion ring and the write-back never panic and never touch memory wildly;
+    /// the ring stays whole and every buffer comes back in the end.
+    #[test]
+    fn random_completions_do_no_harm(
+        good in 0..20u32,
+        writes in prop::collection::vec((0..8u16, 0..40u16, 0..40u32, 0..3000u16, any::<u32>(), any::<bool>()), 1..40),
+        write_back in any::<u32>(),
+    ) {
+        let mock = Mock::new();
+        let mut nic = mock.open(&small());
+        // A forgery that happens to be plausible is believed, and puts the tail beyond what the device has used.
+        mock.believed.set(true);
+        let mut sink = |packet: ferronic::Packet| assert!(packet.bytes().len() <= 2048);
+        for i in 0..good {
+            prop_assert!(mock.receive(&frame(i)));
+            let _ = nic.rx.poll(64, &mut sink);
+        }
+        for (slot, index, cookie, length, status, phase) in writes {
+            let status = ferronic_contract::status::Status(status);
+            let forged = RxCompletion { length, cookie, index, phase, status, ..RxCompletion::default() };
+            mock.write_completion(slot, &forged.encode());
+            let _ = nic.rx.poll(64, &mut sink);
+            prop_assert_eq!(nic.rx.posted(), 8);
+            prop_assert_eq!(nic.pool().available(), 32 - 8);
+        }
+        mock.write_back(write_back);
+        let _ = nic.tx.reclaim();
+        let pool = nic.pool().clone();
+        nic.close().unwrap();
+        prop_assert_eq!(pool.available(), 32);
+    }
+}
