@@ -20,7 +20,7 @@ pub enum ReadFault {
     WrongByteCount,
     /// No completion ever comes.
     Never,
-    /// Before the answer comes a completion for a tag that is not outstanding.
+    /// There also comes a completion for a tag that is not outstanding.
     Unexpected,
     /// The last completion comes twice.
     Duplicate,
@@ -167,11 +167,16 @@ impl Completer {
             self.pending.first().filter(|p| p.ready_at <= now)?;
             0
         };
-        let chunk = self.chunk(index, limits);
+        let success = self.pending[index].status == Status::Success;
+        let chunk = if success {
+            self.chunk(index, limits)
+        } else {
+            0
+        };
         let pending = &mut self.pending[index];
         let tlp = pending.completion(self.host, chunk, pool.take());
         let (ready_at, stray) = (pending.ready_at, pending.stray);
-        let last = pending.status != Status::Success || chunk == pending.remaining;
+        let last = !success || chunk == pending.remaining;
         if last && pending.fault == Some(ReadFault::Duplicate) {
             pending.fault = None;
             pending.stray = true;

@@ -49,6 +49,8 @@ pub(crate) struct Downstream {
     queued: VecDeque<Queued>,
     /// Why `queued` is not empty after all that could be sent has been.
     held: Held,
+    /// When requests were last found held: none of them has left before.
+    held_at: u64,
     flying: VecDeque<Flying>,
     /// The TLP that the device sees, its bytes, and how many of them it has taken.
     staged: Option<Flying>,
@@ -67,6 +69,7 @@ impl Downstream {
             credits: CreditPool::new(credits),
             queued: VecDeque::new(),
             held: Held::Nothing,
+            held_at: 0,
             flying: VecDeque::new(),
             staged: None,
             bytes: Vec::new(),
@@ -86,6 +89,11 @@ impl Downstream {
         });
     }
 
+    /// Drops a request that has been given up before it was sent.
+    pub fn cancel(&mut self, handle: Handle) {
+        self.queued.retain(|queued| queued.handle != Some(handle));
+    }
+
     /// Sends what can be sent by `now`. Nothing passes a posted write; reads of the CPU and completions
     /// may pass a read that waits for credits (section 2.4.1, table 2-40).
     pub fn pump(
@@ -99,7 +107,7 @@ impl Downstream {
     ) {
         self.credits.collect(now);
         while wire.free_at(Direction::Down) <= now {
-            let index = self.choose(requester);
+            let index = self.choose(now, requester);
             let (tlp, earliest, closes) = if let Some(index) = index {
                 let Some(mut queued) = self.queued.remove(index) else {
                     return;
@@ -109,7 +117,7 @@ impl Downstream {
                     requester.sent(handle, tag, now);
                 }
                 self.credits.take(Cost::of(&queued.tlp.header));
-                (queued.tlp, queued.queued_at, false)
+                (queued.tlp, queued.queued_at.max(self.held_at), false)
             } else if self.held == Held::Posted {
                 return;
             } else {
@@ -128,7 +136,7 @@ impl Downstream {
     }
 
     /// The first queued request that may be sent.
-    fn choose(&mut self, requester: &Requester) -> Option<usize> {
+    fn choose(&mut self, now: u64, requester: &Requester) -> Option<usize> {
         self.held = Held::Nothing;
         for (index, queued) in self.queued.iter().enumerate() {
             let covered = self.credits.covers(Cost::of(&queued.tlp.header));
@@ -136,6 +144,7 @@ impl Downstream {
             if covered && (posted || requester.free_tag().is_some()) {
                 return Some(index);
             }
+            self.held_at = now;
             if posted {
                 self.held = Held::Posted;
                 return None;

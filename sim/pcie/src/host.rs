@@ -216,7 +216,7 @@ impl RootComplex {
     }
 
     fn request(&mut self, tlp: Tlp, written: u32) -> Handle {
-        let handle = self.requester.add(tlp.header, written);
+        let handle = self.requester.add(self.now, tlp.header, written);
         if self.removed {
             self.requester.abandon(self.now);
         } else {
@@ -320,7 +320,7 @@ fn write_enabled(
     while at < low + bytes {
         let run = (at..low + bytes).take_while(|byte| enabled(*byte)).count();
         if run > 0 {
-            memory.write(r.address + at as u64, &payload[at..at + run])?;
+            memory.write(r.address.wrapping_add(at as u64), &payload[at..at + run])?;
         }
         at += run + 1;
     }

@@ -41,6 +41,7 @@ pub mod tlp;
 mod completer;
 mod counters;
 mod credits;
+mod device;
 mod downstream;
 mod host;
 mod link;

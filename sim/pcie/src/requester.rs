@@ -58,7 +58,7 @@ pub struct FailedRequest {
 struct Waiting {
     handle: Handle,
     request: Header,
-    /// When it is given up, in ps; never before it is sent.
+    /// When it is given up, in ps; counted anew when it is sent.
     deadline: u64,
     sent: bool,
     /// Value written by a configuration write.
@@ -110,14 +110,14 @@ impl Requester {
     }
 
     /// Registers a request before it is queued for the link.
-    pub fn add(&mut self, request: Header, written: u32) -> Handle {
+    pub fn add(&mut self, now: u64, request: Header, written: u32) -> Handle {
         let handle = Handle(self.next_handle);
         self.next_handle += 1;
         let (address, remaining) = request.enabled_bytes().unwrap_or((0, 4));
         self.waiting.push(Waiting {
             handle,
             request,
-            deadline: u64::MAX,
+            deadline: now + self.timeout,
             sent: false,
             written,
             address,
@@ -219,12 +219,12 @@ impl Requester {
         Completed { broken, written }
     }
 
-    /// Gives up requests whose time is over.
-    pub fn expire(&mut self, now: u64) {
-        while let Some(index) = self.waiting.iter().position(|w| w.deadline <= now) {
-            let waiting = self.waiting.remove(index);
-            self.finish(now, &waiting, Outcome::Timeout);
-        }
+    /// Gives up a request whose time is over, and names it.
+    pub fn expire(&mut self, now: u64) -> Option<Handle> {
+        let index = self.waiting.iter().position(|w| w.deadline <= now)?;
+        let waiting = self.waiting.remove(index);
+        self.finish(now, &waiting, Outcome::Timeout);
+        Some(waiting.handle)
     }
 
     /// Ends every request: the device is gone.

@@ -8,19 +8,17 @@
 //! Time is what [`RootComplex::clock`] says, once a device clock. Everything else follows from it: a TLP
 //! leaves when credits and link allow, and arrives half the latency after its last byte.
 
-use crate::codec::{reserved_bits, DecodeError};
 use crate::completer::{Completer, ReadFault};
 use crate::counters::Counters;
 use crate::credits::Cost;
-use crate::downstream::{Downstream, Flying};
+use crate::downstream::Downstream;
 use crate::link::Wire;
 use crate::memory::{Memory, MemoryFault};
 use crate::pool::Pool;
 use crate::requester::{FailedRequest, Requester};
-use crate::rules::{Checker, Limits, Rule, RuleSet, Violation};
+use crate::rules::{Checker, Limits, Violation};
 use crate::settings::{Settings, SettingsError};
 use crate::stream::{Beat, Framer};
-use crate::tlp::{Header, Tlp};
 use crate::upstream::Upstream;
 use fastrand::Rng;
 use std::collections::VecDeque;
@@ -47,9 +45,6 @@ pub struct Interrupt {
     pub data: u32,
 }
 
-/// Violations kept; later ones are only counted.
-const KEPT_VIOLATIONS: usize = 1000;
-
 /// A root complex with one device behind one link.
 #[derive(Debug)]
 pub struct RootComplex {
@@ -58,11 +53,11 @@ pub struct RootComplex {
     /// Nothing happens before this time, in ps, unless the device or the CPU does something.
     pub(crate) next_event: u64,
     pub(crate) wire: Wire,
-    framer: Framer,
+    pub(crate) framer: Framer,
     /// The TLP that is coming in took a non-posted credit.
-    framing_nonposted: bool,
+    pub(crate) framing_nonposted: bool,
     pub(crate) checker: Checker,
-    upstream: Upstream,
+    pub(crate) upstream: Upstream,
     pub(crate) requester: Requester,
     pub(crate) completer: Completer,
     pub(crate) downstream: Downstream,
@@ -70,7 +65,7 @@ pub struct RootComplex {
     /// Stalls, gaps and random faults; apart from the completer's, so that one does not change the other.
     pub(crate) rng: Rng,
     tx_ready: bool,
-    np_ready: bool,
+    pub(crate) np_ready: bool,
     stall_clocks: u8,
     gap_clocks: u8,
     pub(crate) removed: bool,
@@ -79,8 +74,8 @@ pub struct RootComplex {
     pub(crate) next_faults: VecDeque<ReadFault>,
     pub(crate) random_faults: (u16, Vec<ReadFault>),
     pub(crate) interrupts: VecDeque<Interrupt>,
-    violations: Vec<Violation>,
-    violation_count: u64,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) violation_count: u64,
     pub(crate) memory_faults: Vec<MemoryFault>,
 }
 
@@ -183,7 +178,9 @@ impl RootComplex {
             self.receive(at, tlp, memory);
         }
         if self.requester.next_event() <= self.now {
-            self.requester.expire(self.now);
+            while let Some(handle) = self.requester.expire(self.now) {
+                self.downstream.cancel(handle);
+            }
         }
         self.downstream.pump(
             self.now,
@@ -218,112 +215,6 @@ impl RootComplex {
 
     pub(crate) fn chance(&mut self, permille: u16) -> bool {
         permille > 0 && self.rng.u16(0..1000) < permille
-    }
-
-    /// A beat of the device.
-    fn take_beat(&mut self, beat: &Beat) {
-        if self.framer.received == 0 {
-            // An MRd is known by its first byte: 3 or 4 DW, no data, type 0.
-            self.framing_nonposted = beat.data[0] & 0xDF == 0;
-            if self.framing_nonposted {
-                if !self.np_ready {
-                    self.framer.broken.add(Rule::NonPostedCredit);
-                }
-                self.upstream.credits.take(Cost::NONPOSTED);
-            }
-        }
-        if self.framer.push(beat) {
-            self.take_framed();
-        }
-    }
-
-    /// The framer holds a whole TLP: check it and put it into the transmit buffer.
-    fn take_framed(&mut self) {
-        let mut broken = self.framer.broken;
-        let bytes = self.framer.bytes();
-        let mut payload = self.pool.take();
-        let decoded = match Tlp::decode_into(bytes, &mut payload) {
-            Err(DecodeError::Length { expected, .. }) => Err(DecodeError::Length {
-                expected,
-                actual: self.framer.received,
-            }),
-            other => other,
-        };
-        match &decoded {
-            Ok(_) => broken.add_if(reserved_bits(bytes), Rule::ReservedBits),
-            Err(DecodeError::Length { .. }) => broken.add(Rule::LengthMismatch),
-            Err(_) => broken.add(Rule::TlpType),
-        }
-        self.framer.clear();
-        match decoded {
-            Ok(header) => {
-                self.report(self.now, Ok(header), broken);
-                self.accept(Tlp { header, payload });
-            }
-            Err(error) => {
-                self.report(self.now, Err(error), broken);
-                self.pool.give(payload);
-                if self.framing_nonposted {
-                    self.upstream.credits.give_back(self.now, Cost::NONPOSTED);
-                }
-            }
-        }
-    }
-
-    /// A well-formed TLP of the device.
-    fn accept(&mut self, tlp: Tlp) {
-        let broken = self.checker.check(&tlp.header);
-        self.report(self.now, Ok(tlp.header), broken);
-        self.upstream.accept(self.now, tlp);
-    }
-
-    pub(crate) fn report(
-        &mut self,
-        at_ps: u64,
-        header: Result<Header, DecodeError>,
-        broken: RuleSet,
-    ) {
-        if broken.is_empty() {
-            return;
-        }
-        for rule in broken.iter() {
-            self.violation_count += 1;
-            if self.violations.len() < KEPT_VIOLATIONS {
-                self.violations.push(Violation {
-                    rule,
-                    at_ps,
-                    header,
-                });
-            }
-        }
-    }
-
-    /// The device has taken a TLP.
-    fn delivered(&mut self, done: Flying) {
-        self.watch_delivery(&done.tlp, done.closes);
-        self.pool.give(done.tlp.payload);
-    }
-
-    /// Gives the root complex a whole TLP of the device, past the stream and past `tx_ready`. For tests
-    /// at TLP level.
-    pub fn push_tlp(&mut self, tlp: Tlp) {
-        if self.removed {
-            return;
-        }
-        if Cost::of(&tlp.header) == Cost::NONPOSTED {
-            self.upstream.credits.take(Cost::NONPOSTED);
-        }
-        self.next_event = 0;
-        self.accept(tlp);
-    }
-
-    /// Takes a whole TLP for the device, past the stream, if one has arrived. For tests at TLP level.
-    pub fn take_tlp(&mut self) -> Option<Tlp> {
-        let done = self.downstream.take_whole(self.now)?;
-        self.watch_delivery(&done.tlp, done.closes);
-        self.downstream.present(self.now);
-        self.next_event = 0;
-        Some(done.tlp)
     }
 
     /// Lets time run until only the device or the CPU can cause something. For tests at TLP level.

@@ -5,8 +5,9 @@ use crate::rules::{Rule, RuleSet};
 /// The most DW lanes a stream may have (512 bits).
 pub const MAX_LANES: usize = 16;
 
-/// The most bytes a TLP may have: a 4 DW header, 4096 bytes of payload, a digest.
-const MAX_TLP: usize = 16 + 4096 + 4;
+/// The most bytes a TLP may have (a 4 DW header, 4096 bytes of payload, a digest), and one DW more, by which
+/// a TLP that is too long is known.
+const KEPT: usize = 16 + 4096 + 4 + 4;
 
 /// One transfer on a TLP stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +63,7 @@ impl Framer {
     pub fn new(lanes: usize) -> Self {
         Self {
             lanes,
-            bytes: Vec::with_capacity(MAX_TLP + 4 * MAX_LANES),
+            bytes: Vec::with_capacity(KEPT),
             received: 0,
             broken: RuleSet::NONE,
         }
@@ -78,7 +79,7 @@ impl Framer {
         for (lane, word) in beat.data[..self.lanes].iter().enumerate() {
             if beat.keep >> lane & 1 != 0 {
                 self.received += 4;
-                if self.bytes.len() < MAX_TLP {
+                if self.bytes.len() < KEPT {
                     self.bytes.extend_from_slice(&word.to_le_bytes());
                 }
             }

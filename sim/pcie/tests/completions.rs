@@ -75,13 +75,13 @@ proptest! {
         let (first_be, last_be) = (r.first_be, r.last_be);
         bench.rc.push_tlp(tlp);
         bench.run();
-        for byte in 0..usize::from(length) * 4 {
+        for (byte, old) in before.iter().enumerate().take(usize::from(length) * 4) {
             let be = match byte / 4 {
                 0 => first_be,
                 dw if dw + 1 == usize::from(length) => last_be,
                 _ => 0xF,
             };
-            let expected = if be >> (byte % 4) & 1 != 0 { 0xA5 } else { before[byte] };
+            let expected = if be >> (byte % 4) & 1 != 0 { 0xA5 } else { *old };
             prop_assert_eq!(bench.ram.bytes[byte], expected, "byte {}", byte);
         }
         prop_assert_eq!(&bench.ram.bytes[12..], &before[12..]);

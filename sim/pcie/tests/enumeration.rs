@@ -4,7 +4,8 @@ mod common;
 
 use common::{Bench, EXPRESS, MSIX, RAM};
 use ferronic_pcie::config::{self, Bar, ConfigAccess, Msix};
-use ferronic_pcie::{enumerate, EnumerationError, Outcome, Plan, Settings};
+use ferronic_pcie::tlp::Body;
+use ferronic_pcie::{enumerate, EnumerationError, Kind, Outcome, Plan, Settings, Status};
 
 #[test]
 fn a_device_is_enumerated() {
@@ -147,7 +148,11 @@ fn the_cpu_reads_what_it_wrote() {
 
 #[test]
 fn many_requests_in_flight_all_get_their_answer() {
-    let (mut bench, device) = Bench::enumerated(Settings::default());
+    let settings = Settings {
+        completion_timeout_ns: 1_000_000,
+        ..Settings::default()
+    };
+    let (mut bench, device) = Bench::enumerated(settings);
     let base = device.bars[0].address;
     for i in 0..600 {
         bench.rc.cpu_write32(base + i * 4, i as u32);
@@ -209,4 +214,65 @@ fn removal_and_silence_read_as_all_ones() {
     );
     assert_eq!(bench.rc.failed_requests().len(), 3);
     assert!(bench.config_read(0).is_ok(), "present again");
+}
+
+#[test]
+fn a_device_that_takes_nothing_does_not_hang_the_cpu() {
+    let mut bench = Bench::new(Settings::default());
+    for i in 0..100 {
+        bench.rc.cpu_write32(0xE000_0000, i);
+    }
+    let handle = bench.rc.cpu_read32(0xE000_0000); // behind writes that find no credits
+    for clock in 0..20_000 {
+        bench.rc.clock(clock * 8000, None, false, &mut bench.ram);
+    }
+    let answer = bench.rc.poll(handle).expect("given up");
+    assert_eq!(answer.outcome, Outcome::Timeout);
+    bench.run();
+    assert_eq!(
+        bench.rc.counters().down.mrd.tlps,
+        0,
+        "what was given up is not sent later"
+    );
+    assert_eq!(bench.broken(), []);
+}
+
+#[test]
+fn bad_answers_read_as_all_ones() {
+    let (mut bench, device) = Bench::enumerated(Settings::default());
+    for (status, poisoned, outcome) in [
+        (
+            Status::UnsupportedRequest,
+            false,
+            Outcome::UnsupportedRequest,
+        ),
+        (Status::CompleterAbort, false, Outcome::CompleterAbort),
+        (Status::Success, true, Outcome::Poisoned),
+    ] {
+        let handle = bench.rc.cpu_read(device.bars[0].address, 2);
+        bench.rc.settle(&mut bench.ram);
+        let request = bench.rc.take_tlp().expect("the read arrives");
+        let mut answer = bench
+            .endpoint
+            .answer(&request)
+            .expect("a read has an answer");
+        if let Body::Completion(completion) = &mut answer.header.body {
+            completion.status = status;
+            if status != Status::Success {
+                completion.data = false;
+                answer.header.length = 0;
+                answer.payload.clear();
+            }
+        }
+        answer.header.poisoned = poisoned;
+        bench.rc.push_tlp(answer);
+        let answer = bench.wait(handle);
+        assert_eq!((answer.value, answer.outcome), (0xFFFF, outcome));
+        let failed = bench.rc.failed_requests().last().expect("recorded");
+        assert_eq!(
+            (failed.outcome, failed.request.kind()),
+            (outcome, Kind::MRd)
+        );
+    }
+    assert_eq!(bench.broken(), []);
 }

@@ -2,32 +2,13 @@
 
 mod common;
 
-use common::{Bench, Streams, DEVICE, EXPRESS, HOST, RAM};
+use common::{request, Bench, DEVICE, EXPRESS, HOST, RAM};
 use ferronic_pcie::config::{self, ConfigAccess};
 use ferronic_pcie::tlp::{Body, Completion, MemoryRequest, Message};
-use ferronic_pcie::{beats, Bdf, Beat, Credits, Header, Rule, Settings, Status, Tlp};
+use ferronic_pcie::{Bdf, Header, Rule, Settings, Status, Tlp};
 
 fn bench() -> Bench {
     Bench::enumerated(Settings::default()).0
-}
-
-/// A memory request of the device, 3 DW, with everything right but what `change` does.
-fn request(write: bool, length: u16, change: impl FnOnce(&mut MemoryRequest)) -> Tlp {
-    let mut r = MemoryRequest {
-        write,
-        requester: DEVICE,
-        tag: 0,
-        first_be: 0xF,
-        last_be: if length > 1 { 0xF } else { 0 },
-        address: RAM,
-        wide: false,
-    };
-    change(&mut r);
-    let header = Header::new(length, Body::Memory(r));
-    Tlp {
-        header,
-        payload: vec![0; header.payload_bytes()],
-    }
 }
 
 #[track_caller]
@@ -256,84 +237,6 @@ fn a_completion_that_nobody_asked_for() {
     assert_eq!(bench.broken(), [Rule::UnknownRequest]);
 }
 
-/// Runs raw beats of a device and returns the rules they broke and the reads that were answered.
-fn stream(settings: Settings, all: &[Beat]) -> (Vec<Rule>, usize) {
-    let mut bench = Bench::enumerated(settings.clone()).0;
-    let mut streams = Streams::new(&settings, 8000);
-    streams.now_ps = bench.rc.now_ps();
-    streams.tx.extend(all.iter().map(|beat| (*beat, false)));
-    for _ in 0..5000 {
-        streams.step(&mut bench, true);
-    }
-    (bench.broken(), streams.received.len())
-}
-
-fn raw(tlp: &Tlp) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    tlp.encode(&mut bytes);
-    bytes
-}
-
-#[test]
-fn beats_and_bytes() {
-    let write = raw(&request(true, 4, |_| {}));
-    let read = raw(&request(false, 1, |_| {}));
-    let run = |all: Vec<Beat>| stream(Settings::default(), &all);
-    let whole = |bytes: &[u8]| beats(bytes, 2).collect::<Vec<_>>();
-    assert_eq!(run([whole(&write), whole(&read)].concat()), (vec![], 1));
-
-    // A hole, an empty beat, a partly filled beat in the middle, a lane that does not exist.
-    let mut gap = whole(&read);
-    gap[1].keep = 2;
-    assert!(run(gap).0.contains(&Rule::Framing));
-    let mut empty = whole(&write);
-    empty.insert(1, Beat::EMPTY);
-    assert_eq!(run(empty).0, [Rule::Framing]);
-    let mut part = whole(&read);
-    part[0].keep = 1;
-    part.insert(
-        1,
-        Beat {
-            data: [part[0].data[1]; 16],
-            keep: 1,
-            last: false,
-        },
-    );
-    assert_eq!(
-        run(part),
-        (vec![Rule::Framing, Rule::Framing][..1].to_vec(), 1)
-    );
-    let mut outside = whole(&read);
-    outside[1].keep = 5;
-    assert!(run(outside).0.contains(&Rule::Framing));
-
-    // Too short, too long, far too long; a good TLP after it is understood.
-    for bytes in [
-        write[..24].to_vec(),
-        [&write[..], &[0; 4]].concat(),
-        vec![0x40; 9000],
-    ] {
-        assert_eq!(
-            run([whole(&bytes), whole(&read)].concat()),
-            (vec![Rule::LengthMismatch], 1)
-        );
-    }
-    // A digest belongs to the TLP.
-    let mut digest = request(false, 1, |_| {});
-    digest.header.digest = true;
-    assert_eq!(run(whole(&raw(&digest))), (vec![], 1));
-
-    let mut reserved = read.clone();
-    reserved[1] |= 0x80;
-    assert_eq!(run(whole(&reserved)), (vec![Rule::ReservedBits], 1));
-    let mut low_bits = read.clone();
-    low_bits[11] |= 2;
-    assert_eq!(run(whole(&low_bits)), (vec![Rule::ReservedBits], 1));
-    let mut io = read.clone();
-    io[0] = 2;
-    assert_eq!(run(whole(&io)), (vec![Rule::TlpType], 0));
-}
-
 #[test]
 fn an_endpoint_configures_nobody_and_may_send_messages() {
     let message = Message {
@@ -377,38 +280,4 @@ fn config_read() -> Tlp {
         offset: 0,
     };
     Tlp::bare(Header::new(1, Body::Config(r)))
-}
-
-#[test]
-fn a_read_without_np_ready() {
-    let credits = Credits {
-        nonposted_headers: 2,
-        ..Settings::default().credits
-    };
-    let settings = Settings {
-        credits,
-        ..Settings::default()
-    };
-    let all: Vec<Beat> = (0..3)
-        .flat_map(|tag| {
-            let bytes = raw(&request(false, 1, |r| r.tag = tag));
-            beats(&bytes, 2).collect::<Vec<_>>()
-        })
-        .collect();
-    assert_eq!(
-        stream(settings.clone(), &all),
-        (vec![Rule::NonPostedCredit], 3)
-    );
-
-    // The same with respect for np_ready.
-    let mut bench = Bench::enumerated(settings.clone()).0;
-    let mut streams = Streams::new(&settings, 8000);
-    streams.now_ps = bench.rc.now_ps();
-    for tag in 0..20 {
-        streams.send(&request(false, 1, |r| r.tag = tag));
-    }
-    for _ in 0..10_000 {
-        streams.step(&mut bench, true);
-    }
-    assert_eq!((bench.broken(), streams.received.len()), (vec![], 20));
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each test file uses its part
 
 use ferronic_pcie::config::{self, ConfigAccess};
-use ferronic_pcie::tlp::{Body, Completion, ConfigRequest};
+use ferronic_pcie::tlp::{Body, Completion, ConfigRequest, MemoryRequest};
 use ferronic_pcie::{
     Answer, Bdf, Beat, Fault, Handle, Header, Memory, Outcome, RootComplex, Rule, Settings, Status,
     Tlp,
@@ -249,6 +249,25 @@ impl ConfigAccess for Bench {
             Outcome::Success => Ok(()),
             outcome => Err(outcome),
         }
+    }
+}
+
+/// A memory request of the device, 3 DW, with everything right but what `change` does.
+pub fn request(write: bool, length: u16, change: impl FnOnce(&mut MemoryRequest)) -> Tlp {
+    let mut r = MemoryRequest {
+        write,
+        requester: DEVICE,
+        tag: 0,
+        first_be: 0xF,
+        last_be: if length > 1 { 0xF } else { 0 },
+        address: RAM,
+        wide: false,
+    };
+    change(&mut r);
+    let header = Header::new(length, Body::Memory(r));
+    Tlp {
+        header,
+        payload: vec![0; header.payload_bytes()],
     }
 }
 
