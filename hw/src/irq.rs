@@ -1,5 +1,83 @@
-//! (being written)
+//! Interrupt moderation of one vector.
+//!
+//! Armed with the index that software has seen, the vector fires at once if the producer has moved on already.
+//! Else it fires when the producer is FRAMES past that index, or CYCLES after it first moved. `urgent` (a low-water
+//! event, a stopped queue) fires an armed vector at once, and is kept for the next arming otherwise.
+//!
+//! Producer and seen index are compared as levels, every cycle: in whatever order and however close an event and
+//! an arming come, the event is seen. Firing disarms. Two cycles from arming to `fire`.
+
+use crate::emit::verilog;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// One interrupt vector.
+#[derive(LogicBlock, Default)]
+pub struct Irq {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub frames: Signal<In, Bits<8>>,
+    pub cycles: Signal<In, Bits<24>>,
+    pub arm: Signal<In, Bit>,
+    pub arm_index: Signal<In, Bits<16>>,
+    pub disarm: Signal<In, Bit>,
+    pub producer: Signal<In, Bits<16>>,
+    pub urgent: Signal<In, Bit>,
+    pub fire: Signal<Out, Bit>,
+    armed: DFF<Bit>,
+    // Armed just now: one event is enough.
+    fresh: DFF<Bit>,
+    seen: DFF<Bits<16>>,
+    timer: DFF<Bits<24>>,
+    kept: DFF<Bit>,
+    out: DFF<Bit>,
+    events: Signal<Local, Bits<16>>,
+    due: Signal<Local, Bit>,
+}
+
+impl Logic for Irq {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, armed, fresh, seen, timer, kept, out);
+        self.events.next = self.producer.val() - self.seen.q.val();
+        self.fresh.d.next = false;
+        self.timer.d.next = 0.into();
+        if self.armed.q.val() & (self.events.val() != 0) {
+            self.timer.d.next = self.timer.q.val() + 1;
+        }
+        self.due.next = self.armed.q.val()
+            & (self.kept.q.val()
+                | ((self.events.val() != 0)
+                    & (self.fresh.q.val()
+                        | (self.events.val() >= bit_cast::<16, 8>(self.frames.val()))
+                        | (self.timer.q.val() >= self.cycles.val()))));
+        self.out.d.next = self.due.val();
+        self.fire.next = self.out.q.val();
+        if self.due.val() {
+            self.armed.d.next = false;
+            self.kept.d.next = false;
+        }
+        if self.disarm.val() {
+            self.armed.d.next = false;
+        }
+        if self.arm.val() {
+            self.armed.d.next = true;
+            self.fresh.d.next = true;
+            self.seen.d.next = self.arm_index.val();
+            self.timer.d.next = 0.into();
+        }
+        if self.urgent.val() {
+            self.kept.d.next = true;
+        }
+        if self.reset.val() {
+            self.armed.d.next = false;
+            self.kept.d.next = false;
+            self.out.d.next = false;
+        }
+    }
+}
+
 /// Blocks with a bench of their own.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    vec![]
+    vec![("irq", verilog(Irq::default(), "irq"))]
 }

@@ -1,5 +1,140 @@
-//! (being written)
+//! Reads of host memory: descriptor prefetch, the arbiter of the sources, and the table of tags.
+//!
+//! Tags: 0 to 15 TX payload, 16 RX prefetch, 24 TX prefetch. A [`Prefetch`](prefetch::Prefetch) belongs to its
+//! queue and is placed by the top.
+
+pub mod arbiter;
+pub mod prefetch;
+pub mod table;
+pub mod tags;
+
+use crate::emit::verilog;
+use rust_hdl_core::prelude::*;
+
+/// Arbiter and tags: sources of reads (`a_*` RX prefetch, `b_*` TX prefetch, `p_*` TX payload) to the transmitter (`rd_*`),
+/// and completions (`c_*`) back to whoever asked (`o_*`).
+#[derive(LogicBlock, Default)]
+pub struct ReadSide<const W: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub bdf: Signal<In, Bits<16>>,
+    pub timeout: Signal<In, Bits<16>>,
+    pub a_valid: Signal<In, Bit>,
+    pub a_addr: Signal<In, Bits<64>>,
+    pub a_bytes: Signal<In, Bits<13>>,
+    pub a_tag: Signal<In, Bits<8>>,
+    pub a_ready: Signal<Out, Bit>,
+    pub b_valid: Signal<In, Bit>,
+    pub b_addr: Signal<In, Bits<64>>,
+    pub b_bytes: Signal<In, Bits<13>>,
+    pub b_tag: Signal<In, Bits<8>>,
+    pub b_ready: Signal<Out, Bit>,
+    pub p_valid: Signal<In, Bit>,
+    pub p_addr: Signal<In, Bits<64>>,
+    pub p_bytes: Signal<In, Bits<13>>,
+    pub p_tag: Signal<In, Bits<8>>,
+    pub p_ready: Signal<Out, Bit>,
+    pub rd_valid: Signal<Out, Bit>,
+    pub rd_addr: Signal<Out, Bits<64>>,
+    pub rd_dwords: Signal<Out, Bits<11>>,
+    pub rd_first_be: Signal<Out, Bits<4>>,
+    pub rd_last_be: Signal<Out, Bits<4>>,
+    pub rd_tag: Signal<Out, Bits<8>>,
+    pub rd_ready: Signal<In, Bit>,
+    pub c_valid: Signal<In, Bit>,
+    pub c_first: Signal<In, Bit>,
+    pub c_last: Signal<In, Bit>,
+    pub c_data: Signal<In, Bits<W>>,
+    pub c_tag: Signal<In, Bits<8>>,
+    pub c_status: Signal<In, Bits<3>>,
+    pub c_poisoned: Signal<In, Bit>,
+    pub c_byte_count: Signal<In, Bits<13>>,
+    pub c_lower: Signal<In, Bits<7>>,
+    pub c_dwords: Signal<In, Bits<11>>,
+    pub c_requester: Signal<In, Bits<16>>,
+    pub o_valid: Signal<Out, Bit>,
+    pub o_data: Signal<Out, Bits<W>>,
+    pub o_tag: Signal<Out, Bits<8>>,
+    pub o_dword: Signal<Out, Bits<10>>,
+    pub o_lanes: Signal<Out, Bits<5>>,
+    pub o_done: Signal<Out, Bit>,
+    pub o_done_tag: Signal<Out, Bits<8>>,
+    pub o_done_cause: Signal<Out, Bits<4>>,
+    pub unexpected: Signal<Out, Bit>,
+    pub dead: Signal<Out, Bits<32>>,
+    arbiter: arbiter::Arbiter,
+    tags: tags::Tags<W, L>,
+}
+
+impl<const W: usize, const L: usize> Logic for ReadSide<W, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.arbiter.clock.next = self.clock.val();
+        self.arbiter.reset.next = self.reset.val();
+        self.arbiter.a_valid.next = self.a_valid.val();
+        self.arbiter.a_addr.next = self.a_addr.val();
+        self.arbiter.a_bytes.next = self.a_bytes.val();
+        self.arbiter.a_tag.next = self.a_tag.val();
+        self.a_ready.next = self.arbiter.a_ready.val();
+        self.arbiter.b_valid.next = self.b_valid.val();
+        self.arbiter.b_addr.next = self.b_addr.val();
+        self.arbiter.b_bytes.next = self.b_bytes.val();
+        self.arbiter.b_tag.next = self.b_tag.val();
+        self.b_ready.next = self.arbiter.b_ready.val();
+        self.arbiter.c_valid.next = self.p_valid.val();
+        self.arbiter.c_addr.next = self.p_addr.val();
+        self.arbiter.c_bytes.next = self.p_bytes.val();
+        self.arbiter.c_tag.next = self.p_tag.val();
+        self.p_ready.next = self.arbiter.c_ready.val();
+        self.rd_valid.next = self.arbiter.rd_valid.val();
+        self.rd_addr.next = self.arbiter.rd_addr.val();
+        self.rd_dwords.next = self.arbiter.rd_dwords.val();
+        self.rd_first_be.next = self.arbiter.rd_first_be.val();
+        self.rd_last_be.next = self.arbiter.rd_last_be.val();
+        self.rd_tag.next = self.arbiter.rd_tag.val();
+        self.arbiter.rd_ready.next = self.rd_ready.val();
+
+        self.tags.clock.next = self.clock.val();
+        self.tags.reset.next = self.reset.val();
+        self.tags.bdf.next = self.bdf.val();
+        self.tags.timeout.next = self.timeout.val();
+        self.tags.i_valid.next = self.arbiter.i_valid.val();
+        self.tags.i_tag.next = self.arbiter.i_tag.val();
+        self.tags.i_addr.next = self.arbiter.i_addr.val();
+        self.tags.i_bytes.next = self.arbiter.i_bytes.val();
+        self.tags.c_valid.next = self.c_valid.val();
+        self.tags.c_first.next = self.c_first.val();
+        self.tags.c_last.next = self.c_last.val();
+        self.tags.c_data.next = self.c_data.val();
+        self.tags.c_tag.next = self.c_tag.val();
+        self.tags.c_status.next = self.c_status.val();
+        self.tags.c_poisoned.next = self.c_poisoned.val();
+        self.tags.c_byte_count.next = self.c_byte_count.val();
+        self.tags.c_lower.next = self.c_lower.val();
+        self.tags.c_dwords.next = self.c_dwords.val();
+        self.tags.c_requester.next = self.c_requester.val();
+        self.o_valid.next = self.tags.o_valid.val();
+        self.o_data.next = self.tags.o_data.val();
+        self.o_tag.next = self.tags.o_tag.val();
+        self.o_dword.next = self.tags.o_dword.val();
+        self.o_lanes.next = self.tags.o_lanes.val();
+        self.o_done.next = self.tags.o_done.val();
+        self.o_done_tag.next = self.tags.o_done_tag.val();
+        self.o_done_cause.next = self.tags.o_done_cause.val();
+        self.unexpected.next = self.tags.unexpected.val();
+        self.dead.next = self.tags.dead.val();
+    }
+}
+
 /// Blocks with a bench of their own.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    vec![]
+    vec![
+        ("tags_64", verilog(tags::Tags::<64, 2>::default(), "tags_64")),
+        ("tags_128", verilog(tags::Tags::<128, 4>::default(), "tags_128")),
+        ("arbiter", verilog(arbiter::Arbiter::default(), "arbiter")),
+        ("prefetch_64", verilog(prefetch::Prefetch::<64>::default(), "prefetch_64")),
+        ("prefetch_128", verilog(prefetch::Prefetch::<128>::default(), "prefetch_128")),
+        ("read_side_64", verilog(ReadSide::<64, 2>::default(), "read_side_64")),
+        ("read_side_128", verilog(ReadSide::<128, 4>::default(), "read_side_128")),
+    ]
 }

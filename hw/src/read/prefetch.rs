@@ -1,0 +1,354 @@
+//! Fetches one queue's descriptors ahead of need, by thresholds.
+//!
+//! ```text
+//! tail, thresholds ─→ decide (one comparison a cycle) ─→ r_* (one read outstanding)
+//! t_* (its data) ─→ gather 128 bits ─→ FIFO of 64 ─→ d_*
+//! ```
+//!
+//! The rule: read when fewer than PTHRESH are on chip and the host has HTHRESH, or the chip none and the host
+//! any; then as many as there are, but no more than BATCH, than fit on chip, than lie before the ring's end and the
+//! next 4 KiB boundary, than MRRS holds, and than 32. It never reads at or past the tail. Seven cycles from the
+//! decision to the request.
+//!
+//! `low_event` comes when the descriptors left (on chip, on their way and in the host) fall below LOW_WATER,
+//! and not again before they have been at LOW_WATER or more; so not for the first posts after enabling.
+//!
+//! A tail more than the ring's size ahead, or a failed read, is an `error` with its `cause`, and nothing is read
+//! until the queue is disabled. Disabling waits for the outstanding read, then forgets what is on chip and
+//! zeroes the indices. Streams of 64 and 128 bits.
+
+use crate::common::fifo::Fifo;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// The descriptor prefetch of one queue; W is the bits of a beat of read data.
+#[derive(LogicBlock)]
+pub struct Prefetch<const W: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub my_tag: Signal<In, Bits<8>>,
+    pub enable: Signal<In, Bit>,
+    pub stopped: Signal<In, Bit>,
+    pub base: Signal<In, Bits<52>>,
+    pub size_log2: Signal<In, Bits<4>>,
+    pub tail: Signal<In, Bits<16>>,
+    pub pthresh: Signal<In, Bits<8>>,
+    pub hthresh: Signal<In, Bits<8>>,
+    pub batch: Signal<In, Bits<8>>,
+    pub low_water: Signal<In, Bits<16>>,
+    pub mrrs: Signal<In, Bits<3>>,
+    pub r_valid: Signal<Out, Bit>,
+    pub r_addr: Signal<Out, Bits<64>>,
+    pub r_bytes: Signal<Out, Bits<13>>,
+    pub r_tag: Signal<Out, Bits<8>>,
+    pub r_ready: Signal<In, Bit>,
+    pub t_valid: Signal<In, Bit>,
+    pub t_data: Signal<In, Bits<W>>,
+    pub t_tag: Signal<In, Bits<8>>,
+    pub t_done: Signal<In, Bit>,
+    pub t_done_tag: Signal<In, Bits<8>>,
+    pub t_done_cause: Signal<In, Bits<4>>,
+    pub d_valid: Signal<Out, Bit>,
+    pub d_data: Signal<Out, Bits<128>>,
+    pub d_ready: Signal<In, Bit>,
+    pub head: Signal<Out, Bits<16>>,
+    pub chip: Signal<Out, Bits<7>>,
+    pub read_pulse: Signal<Out, Bit>,
+    pub read_count: Signal<Out, Bits<6>>,
+    pub low_event: Signal<Out, Bit>,
+    pub error: Signal<Out, Bit>,
+    pub cause: Signal<Out, Bits<4>>,
+    pub idle: Signal<Out, Bit>,
+    fifo: Fifo<128, 6, 7>,
+    // 0 look, 1 compare, 2 to 6 the smallest limit, 7 offer the read, 8 wait for its end, 9 until the FIFO counts it.
+    state: DFF<Bits<4>>,
+    next: DFF<Bits<16>>,
+    host: DFF<Bits<16>>,
+    on_chip: DFF<Bits<7>>,
+    wanted: DFF<Bit>,
+    overrun: DFF<Bit>,
+    count: DFF<Bits<9>>,
+    room: DFF<Bits<9>>,
+    failed: DFF<Bit>,
+    address: DFF<Bits<64>>,
+    limit: Signal<Local, Bits<9>>,
+    size: Signal<Local, Bits<16>>,
+    page: Signal<Local, Bits<9>>,
+    slot: Signal<Local, Bits<16>>,
+    in_page: Signal<Local, Bits<9>>,
+    run: Signal<Local, Bit>,
+    mine: Signal<Local, Bit>,
+    finished: Signal<Local, Bit>,
+    flush: Signal<Local, Bit>,
+    // Gathers the beats of a descriptor.
+    gather: DFF<Bits<128>>,
+    beat: DFF<Bits<1>>,
+    whole: DFF<Bit>,
+    // Low water.
+    taken: DFF<Bits<16>>,
+    left: DFF<Bits<16>>,
+    above: DFF<Bit>,
+    low: DFF<Bit>,
+    fault: DFF<Bit>,
+    fault_cause: DFF<Bits<4>>,
+    pulse: DFF<Bit>,
+    one: Constant<Bits<16>>,
+    most: Constant<Bits<9>>,
+    slots: Constant<Bits<9>>,
+    shift_out: Constant<Bits<8>>,
+    shift_in: Constant<Bits<8>>,
+    last_beat: Constant<Bits<1>>,
+}
+
+impl<const W: usize> Default for Prefetch<W> {
+    fn default() -> Self {
+        assert!(W == 64 || W == 128, "a beat of {W} bits is not a descriptor or half of one");
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            my_tag: Default::default(),
+            enable: Default::default(),
+            stopped: Default::default(),
+            base: Default::default(),
+            size_log2: Default::default(),
+            tail: Default::default(),
+            pthresh: Default::default(),
+            hthresh: Default::default(),
+            batch: Default::default(),
+            low_water: Default::default(),
+            mrrs: Default::default(),
+            r_valid: Default::default(),
+            r_addr: Default::default(),
+            r_bytes: Default::default(),
+            r_tag: Default::default(),
+            r_ready: Default::default(),
+            t_valid: Default::default(),
+            t_data: Default::default(),
+            t_tag: Default::default(),
+            t_done: Default::default(),
+            t_done_tag: Default::default(),
+            t_done_cause: Default::default(),
+            d_valid: Default::default(),
+            d_data: Default::default(),
+            d_ready: Default::default(),
+            head: Default::default(),
+            chip: Default::default(),
+            read_pulse: Default::default(),
+            read_count: Default::default(),
+            low_event: Default::default(),
+            error: Default::default(),
+            cause: Default::default(),
+            idle: Default::default(),
+            fifo: Default::default(),
+            state: Default::default(),
+            next: Default::default(),
+            host: Default::default(),
+            on_chip: Default::default(),
+            wanted: Default::default(),
+            overrun: Default::default(),
+            count: Default::default(),
+            room: Default::default(),
+            failed: Default::default(),
+            address: Default::default(),
+            limit: Default::default(),
+            size: Default::default(),
+            page: Default::default(),
+            slot: Default::default(),
+            in_page: Default::default(),
+            run: Default::default(),
+            mine: Default::default(),
+            finished: Default::default(),
+            flush: Default::default(),
+            gather: Default::default(),
+            beat: Default::default(),
+            whole: Default::default(),
+            taken: Default::default(),
+            left: Default::default(),
+            above: Default::default(),
+            low: Default::default(),
+            fault: Default::default(),
+            fault_cause: Default::default(),
+            pulse: Default::default(),
+            one: Constant::new(1.into()),
+            most: Constant::new(u64::from(ferronic_contract::thresholds::MAX_BATCH).into()),
+            slots: Constant::new(u64::from(ferronic_contract::thresholds::ON_CHIP).into()),
+            shift_out: Constant::new(W.to_bits()),
+            shift_in: Constant::new((128 - W).to_bits()),
+            last_beat: Constant::new((128 / W - 1).to_bits()),
+        }
+    }
+}
+
+impl<const W: usize> Logic for Prefetch<W> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, next, host, on_chip, wanted, overrun, count, room, failed, address);
+        dff_setup!(self, clock, gather, beat, whole, taken, left, above, low, fault, fault_cause, pulse);
+        self.fifo.clock.next = self.clock.val();
+
+        self.run.next = self.enable.val() & !self.stopped.val() & !self.failed.q.val();
+        self.mine.next = self.t_valid.val() & (self.t_tag.val() == self.my_tag.val());
+        self.finished.next = self.t_done.val() & (self.t_done_tag.val() == self.my_tag.val());
+        self.flush.next = (self.state.q.val() == 0) & !self.enable.val();
+        self.fault.d.next = false;
+        self.pulse.d.next = false;
+
+        // A page of 256 descriptors, or the ring if that is shorter.
+        self.size.next = self.one.val() << self.size_log2.val();
+        self.page.next = 256.into();
+        if self.size_log2.val() < 8 {
+            self.page.next = self.size.val().get_bits::<9>(0);
+        }
+        self.slot.next = self.next.q.val() & (self.size.val() - self.one.val());
+        self.in_page.next = self.next.q.val().get_bits::<9>(0) & (self.page.val() - 1);
+
+        self.limit.next = self.most.val();
+        match self.state.q.val().index() {
+            2 => {
+                self.limit.next = bit_cast::<9, 8>(self.batch.val());
+            }
+            3 => {
+                if self.host.q.val() < bit_cast::<16, 9>(self.most.val()) {
+                    self.limit.next = self.host.q.val().get_bits::<9>(0);
+                }
+            }
+            4 => {
+                self.limit.next = self.slots.val() - bit_cast::<9, 7>(self.on_chip.q.val());
+            }
+            5 => {
+                self.limit.next = self.room.q.val();
+            }
+            6 => {
+                match self.mrrs.val().index() {
+                    0 => {
+                        self.limit.next = 8.into();
+                    }
+                    1 => {
+                        self.limit.next = 16.into();
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        match self.state.q.val().index() {
+            0 => {
+                self.host.d.next = self.tail.val() - self.next.q.val();
+                self.on_chip.d.next = self.fifo.level.val();
+                if self.run.val() {
+                    self.state.d.next = 1.into();
+                }
+            }
+            1 => {
+                self.overrun.d.next = self.host.q.val() > self.size.val();
+                self.wanted.d.next = (bit_cast::<8, 7>(self.on_chip.q.val()) < self.pthresh.val())
+                    & (self.host.q.val() != 0)
+                    & ((self.host.q.val() >= bit_cast::<16, 8>(self.hthresh.val())) | (self.on_chip.q.val() == 0));
+                self.count.d.next = self.most.val();
+                self.room.d.next = self.page.val() - self.in_page.val();
+                self.state.d.next = 2.into();
+            }
+            7 => {
+                if self.r_ready.val() {
+                    self.next.d.next = self.next.q.val() + bit_cast::<16, 9>(self.count.q.val());
+                    self.pulse.d.next = true;
+                    self.state.d.next = 8.into();
+                }
+            }
+            8 => {
+                if self.finished.val() {
+                    self.state.d.next = 9.into();
+                }
+            }
+            9 => {
+                self.state.d.next = 0.into();
+            }
+            _ => {
+                if self.limit.val() < self.count.q.val() {
+                    self.count.d.next = self.limit.val();
+                }
+                self.state.d.next = self.state.q.val() + 1;
+                if !self.run.val() | self.overrun.q.val() | !self.wanted.q.val() {
+                    self.state.d.next = 0.into();
+                }
+                if self.run.val() & self.overrun.q.val() {
+                    self.fault.d.next = true;
+                    self.fault_cause.d.next = 6.into();
+                    self.failed.d.next = true;
+                }
+                // BATCH of 0 is outside its range; it reads nothing.
+                if (self.state.q.val() == 6) & (self.count.q.val() == 0) {
+                    self.state.d.next = 0.into();
+                }
+            }
+        }
+        if self.finished.val() & (self.t_done_cause.val() != 0) {
+            self.fault.d.next = true;
+            self.fault_cause.d.next = self.t_done_cause.val();
+            self.failed.d.next = true;
+        }
+
+        self.r_valid.next = self.state.q.val() == 7;
+        self.address.d.next =
+            (bit_cast::<64, 52>(self.base.val()) << 12) + (bit_cast::<64, 16>(self.slot.val()) << 4);
+        self.r_addr.next = self.address.q.val();
+        self.r_bytes.next = bit_cast::<13, 9>(self.count.q.val()) << 4;
+        self.r_tag.next = self.my_tag.val();
+
+        // The first beat of a descriptor ends up in the low bits.
+        self.whole.d.next = false;
+        if self.mine.val() {
+            self.gather.d.next = (self.gather.q.val() >> self.shift_out.val())
+                | (bit_cast::<128, W>(self.t_data.val()) << self.shift_in.val());
+            self.beat.d.next = self.beat.q.val() + 1;
+            if self.beat.q.val() == self.last_beat.val() {
+                self.beat.d.next = 0.into();
+                self.whole.d.next = true;
+            }
+        }
+        if self.finished.val() {
+            self.beat.d.next = 0.into();
+        }
+        self.fifo.s_valid.next = self.whole.q.val();
+        self.fifo.s_data.next = self.gather.q.val();
+        self.fifo.m_ready.next = self.d_ready.val();
+        self.fifo.reset.next = self.reset.val() | self.flush.val();
+        self.d_valid.next = self.fifo.m_valid.val();
+        self.d_data.next = self.fifo.m_data.val();
+
+        if self.fifo.m_valid.val() & self.d_ready.val() {
+            self.taken.d.next = self.taken.q.val() + 1;
+        }
+        self.left.d.next = self.tail.val() - self.taken.q.val();
+        self.low.d.next = false;
+        if self.left.q.val() >= self.low_water.val() {
+            self.above.d.next = true;
+        } else {
+            self.above.d.next = false;
+            self.low.d.next = self.above.q.val();
+        }
+
+        self.head.next = self.next.q.val();
+        self.chip.next = self.fifo.level.val();
+        self.read_pulse.next = self.pulse.q.val();
+        self.read_count.next = self.count.q.val().get_bits::<6>(0);
+        self.low_event.next = self.low.q.val();
+        self.error.next = self.fault.q.val();
+        self.cause.next = self.fault_cause.q.val();
+        self.idle.next = self.state.q.val() < 7;
+
+        if self.reset.val() | self.flush.val() {
+            self.state.d.next = 0.into();
+            self.next.d.next = 0.into();
+            self.taken.d.next = 0.into();
+            self.left.d.next = 0.into();
+            self.above.d.next = false;
+            self.low.d.next = false;
+            self.failed.d.next = false;
+            self.fault.d.next = false;
+            self.overrun.d.next = false;
+            self.whole.d.next = false;
+            self.beat.d.next = 0.into();
+        }
+    }
+}

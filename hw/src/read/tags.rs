@@ -1,0 +1,506 @@
+//! The table of reads in flight, and the judge of their completions.
+//!
+//! ```text
+//! i_* (a read goes out) ─→ issued ┐
+//! c_* (a completion) ─→ 1: state of its tag, checks ─→ 2: beats, end ─→ 3: o_*
+//!                          └──→ progress ←┘        time-out scan ──┘
+//! ```
+//!
+//! A completion is taken when its tag is outstanding and its requester is this function; anything else is
+//! `unexpected` and its beats are dropped. Its byte count and lower address must be those that the bytes
+//! delivered so far leave, and it must end on a 64-byte boundary or with the read; else the read is over with
+//! BadCompletion. From a poisoned one on nothing is delivered; the read stays outstanding until the rest has
+//! come, so that the rest is not taken for the answer to the tag's next read.
+//!
+//! `o_done` comes once for each read, with its last beat or later. A read that is not answered in `timeout` units of
+//! 1024 cycles (and at most one unit more) ends with TimeOut, and its tag is `dead` until reset.
+//!
+//! A beat a cycle, three cycles from `c_*` to `o_*`, no back-pressure.
+
+use crate::read::table::Table;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// 32 tags; W bits and L dwords a beat.
+#[derive(LogicBlock)]
+pub struct Tags<const W: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub bdf: Signal<In, Bits<16>>,
+    pub timeout: Signal<In, Bits<16>>,
+    pub i_valid: Signal<In, Bit>,
+    pub i_tag: Signal<In, Bits<8>>,
+    pub i_addr: Signal<In, Bits<12>>,
+    pub i_bytes: Signal<In, Bits<13>>,
+    pub c_valid: Signal<In, Bit>,
+    pub c_first: Signal<In, Bit>,
+    pub c_last: Signal<In, Bit>,
+    pub c_data: Signal<In, Bits<W>>,
+    pub c_tag: Signal<In, Bits<8>>,
+    pub c_status: Signal<In, Bits<3>>,
+    pub c_poisoned: Signal<In, Bit>,
+    pub c_byte_count: Signal<In, Bits<13>>,
+    pub c_lower: Signal<In, Bits<7>>,
+    pub c_dwords: Signal<In, Bits<11>>,
+    pub c_requester: Signal<In, Bits<16>>,
+    pub o_valid: Signal<Out, Bit>,
+    pub o_data: Signal<Out, Bits<W>>,
+    pub o_tag: Signal<Out, Bits<8>>,
+    pub o_dword: Signal<Out, Bits<10>>,
+    pub o_lanes: Signal<Out, Bits<5>>,
+    pub o_done: Signal<Out, Bit>,
+    pub o_done_tag: Signal<Out, Bits<8>>,
+    pub o_done_cause: Signal<Out, Bits<4>>,
+    pub unexpected: Signal<Out, Bit>,
+    pub dead: Signal<Out, Bits<32>>,
+    // What was asked (lower 7, bytes 13, dwords 11), and what is left after the completions that came
+    // (address bits 6:2, bytes 13, dwords 11, dwords delivered 10, poisoned).
+    issued: Table<31, 5>,
+    progress: Table<40, 5>,
+    stamp: Table<17, 5>,
+    outstanding: DFF<Bits<32>>,
+    fresh: DFF<Bits<32>>,
+    retired: DFF<Bits<32>>,
+    now: DFF<Bits<27>>,
+    // The read that goes out.
+    i1_valid: DFF<Bit>,
+    i1_tag: DFF<Bits<5>>,
+    i1_lower: DFF<Bits<7>>,
+    i1_bytes: DFF<Bits<13>>,
+    i1_sum: DFF<Bits<13>>,
+    // Stage 1.
+    v1: DFF<Bit>,
+    first1: DFF<Bit>,
+    last1: DFF<Bit>,
+    data1: DFF<Bits<W>>,
+    tag1: DFF<Bits<5>>,
+    ours1: DFF<Bit>,
+    status1: DFF<Bits<3>>,
+    poisoned1: DFF<Bit>,
+    count1: DFF<Bits<13>>,
+    lower1: DFF<Bits<7>>,
+    dwords1: DFF<Bits<11>>,
+    known: Signal<Local, Bit>,
+    accept: Signal<Local, Bit>,
+    left: Signal<Local, Bits<11>>,
+    bytes: Signal<Local, Bits<13>>,
+    lower: Signal<Local, Bits<7>>,
+    offset: Signal<Local, Bits<10>>,
+    poison: Signal<Local, Bit>,
+    left_next: Signal<Local, Bits<11>>,
+    bytes_next: Signal<Local, Bits<13>>,
+    line_next: Signal<Local, Bits<5>>,
+    offset_next: Signal<Local, Bits<10>>,
+    ends: Signal<Local, Bit>,
+    wrong: Signal<Local, Bit>,
+    refused: Signal<Local, Bit>,
+    over: Signal<Local, Bit>,
+    // Stage 2.
+    v2: DFF<Bit>,
+    first2: DFF<Bit>,
+    last2: DFF<Bit>,
+    data2: DFF<Bits<W>>,
+    tag2: DFF<Bits<5>>,
+    good2: DFF<Bit>,
+    over2: DFF<Bit>,
+    cause2: DFF<Bits<4>>,
+    offset2: DFF<Bits<10>>,
+    dwords2: DFF<Bits<11>>,
+    // The completion whose beats pass through stage 2.
+    open: DFF<Bit>,
+    good_kept: DFF<Bit>,
+    over_kept: DFF<Bit>,
+    cause_kept: DFF<Bits<4>>,
+    offset_kept: DFF<Bits<10>>,
+    rest_kept: DFF<Bits<11>>,
+    good: Signal<Local, Bit>,
+    ended: Signal<Local, Bit>,
+    cause: Signal<Local, Bits<4>>,
+    at: Signal<Local, Bits<10>>,
+    rest: Signal<Local, Bits<11>>,
+    more: Signal<Local, Bit>,
+    truncated: Signal<Local, Bit>,
+    // Time-out scan: four cycles a tag.
+    scan_tag: DFF<Bits<5>>,
+    scan_step: DFF<Bits<2>>,
+    age: DFF<Bits<17>>,
+    late: DFF<Bit>,
+    expire: Signal<Local, Bit>,
+    // Stage 3.
+    v3: DFF<Bit>,
+    data3: DFF<Bits<W>>,
+    tag3: DFF<Bits<5>>,
+    at3: DFF<Bits<10>>,
+    lanes3: DFF<Bits<5>>,
+    done3: DFF<Bit>,
+    done_tag3: DFF<Bits<5>>,
+    cause3: DFF<Bits<4>>,
+    unexpected3: DFF<Bit>,
+    issue_bit: Signal<Local, Bits<32>>,
+    over_bit: Signal<Local, Bits<32>>,
+    progress_bit: Signal<Local, Bits<32>>,
+    truncated_bit: Signal<Local, Bits<32>>,
+    expire_bit: Signal<Local, Bits<32>>,
+    one: Constant<Bits<32>>,
+    lanes: Constant<Bits<11>>,
+}
+
+impl<const W: usize, const L: usize> Default for Tags<W, L> {
+    fn default() -> Self {
+        assert_eq!(W, 32 * L);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            bdf: Default::default(),
+            timeout: Default::default(),
+            i_valid: Default::default(),
+            i_tag: Default::default(),
+            i_addr: Default::default(),
+            i_bytes: Default::default(),
+            c_valid: Default::default(),
+            c_first: Default::default(),
+            c_last: Default::default(),
+            c_data: Default::default(),
+            c_tag: Default::default(),
+            c_status: Default::default(),
+            c_poisoned: Default::default(),
+            c_byte_count: Default::default(),
+            c_lower: Default::default(),
+            c_dwords: Default::default(),
+            c_requester: Default::default(),
+            o_valid: Default::default(),
+            o_data: Default::default(),
+            o_tag: Default::default(),
+            o_dword: Default::default(),
+            o_lanes: Default::default(),
+            o_done: Default::default(),
+            o_done_tag: Default::default(),
+            o_done_cause: Default::default(),
+            unexpected: Default::default(),
+            dead: Default::default(),
+            issued: Default::default(),
+            progress: Default::default(),
+            stamp: Default::default(),
+            outstanding: Default::default(),
+            fresh: Default::default(),
+            retired: Default::default(),
+            now: Default::default(),
+            i1_valid: Default::default(),
+            i1_tag: Default::default(),
+            i1_lower: Default::default(),
+            i1_bytes: Default::default(),
+            i1_sum: Default::default(),
+            v1: Default::default(),
+            first1: Default::default(),
+            last1: Default::default(),
+            data1: Default::default(),
+            tag1: Default::default(),
+            ours1: Default::default(),
+            status1: Default::default(),
+            poisoned1: Default::default(),
+            count1: Default::default(),
+            lower1: Default::default(),
+            dwords1: Default::default(),
+            known: Default::default(),
+            accept: Default::default(),
+            left: Default::default(),
+            bytes: Default::default(),
+            lower: Default::default(),
+            offset: Default::default(),
+            poison: Default::default(),
+            left_next: Default::default(),
+            bytes_next: Default::default(),
+            line_next: Default::default(),
+            offset_next: Default::default(),
+            ends: Default::default(),
+            wrong: Default::default(),
+            refused: Default::default(),
+            over: Default::default(),
+            v2: Default::default(),
+            first2: Default::default(),
+            last2: Default::default(),
+            data2: Default::default(),
+            tag2: Default::default(),
+            good2: Default::default(),
+            over2: Default::default(),
+            cause2: Default::default(),
+            offset2: Default::default(),
+            dwords2: Default::default(),
+            open: Default::default(),
+            good_kept: Default::default(),
+            over_kept: Default::default(),
+            cause_kept: Default::default(),
+            offset_kept: Default::default(),
+            rest_kept: Default::default(),
+            good: Default::default(),
+            ended: Default::default(),
+            cause: Default::default(),
+            at: Default::default(),
+            rest: Default::default(),
+            more: Default::default(),
+            truncated: Default::default(),
+            scan_tag: Default::default(),
+            scan_step: Default::default(),
+            age: Default::default(),
+            late: Default::default(),
+            expire: Default::default(),
+            v3: Default::default(),
+            data3: Default::default(),
+            tag3: Default::default(),
+            at3: Default::default(),
+            lanes3: Default::default(),
+            done3: Default::default(),
+            done_tag3: Default::default(),
+            cause3: Default::default(),
+            unexpected3: Default::default(),
+            issue_bit: Default::default(),
+            over_bit: Default::default(),
+            progress_bit: Default::default(),
+            truncated_bit: Default::default(),
+            expire_bit: Default::default(),
+            one: Constant::new(1.into()),
+            lanes: Constant::new(L.to_bits()),
+        }
+    }
+}
+
+impl<const W: usize, const L: usize> Logic for Tags<W, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, outstanding, fresh, retired, now, i1_valid, i1_tag, i1_lower, i1_bytes, i1_sum);
+        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, count1, lower1, dwords1);
+        dff_setup!(self, clock, v2, first2, last2, data2, tag2, good2, over2, cause2, offset2, dwords2);
+        dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept);
+        dff_setup!(self, clock, scan_tag, scan_step, age, late);
+        dff_setup!(self, clock, v3, data3, tag3, at3, lanes3, done3, done_tag3, cause3, unexpected3);
+        self.issued.clock.next = self.clock.val();
+        self.progress.clock.next = self.clock.val();
+        self.stamp.clock.next = self.clock.val();
+        self.now.d.next = self.now.q.val() + 1;
+
+        // A read goes out: note what was asked, and when.
+        self.i1_valid.d.next = self.i_valid.val();
+        self.i1_tag.d.next = self.i_tag.val().get_bits::<5>(0);
+        self.i1_lower.d.next = self.i_addr.val().get_bits::<7>(0);
+        self.i1_bytes.d.next = self.i_bytes.val();
+        self.i1_sum.d.next = self.i_bytes.val() + bit_cast::<13, 2>(self.i_addr.val().get_bits::<2>(0)) + 3;
+        self.issue_bit.next = 0.into();
+        if self.i1_valid.q.val() {
+            self.issue_bit.next = self.one.val() << self.i1_tag.q.val();
+        }
+        self.issued.write_enable.next = self.i1_valid.q.val();
+        self.issued.write_address.next = self.i1_tag.q.val();
+        self.issued.write_data.next = bit_cast::<31, 11>(self.i1_sum.q.val().get_bits::<11>(2))
+            | (bit_cast::<31, 13>(self.i1_bytes.q.val()) << 11)
+            | (bit_cast::<31, 7>(self.i1_lower.q.val()) << 24);
+        self.stamp.write_enable.next = self.i1_valid.q.val();
+        self.stamp.write_address.next = self.i1_tag.q.val();
+        self.stamp.write_data.next = self.now.q.val().get_bits::<17>(10);
+
+        self.v1.d.next = self.c_valid.val();
+        self.first1.d.next = self.c_first.val();
+        self.last1.d.next = self.c_last.val();
+        self.data1.d.next = self.c_data.val();
+        self.tag1.d.next = self.c_tag.val().get_bits::<5>(0);
+        self.ours1.d.next = (self.c_requester.val() == self.bdf.val()) & (self.c_tag.val().get_bits::<3>(5) == 0);
+        self.status1.d.next = self.c_status.val();
+        self.poisoned1.d.next = self.c_poisoned.val();
+        self.count1.d.next = self.c_byte_count.val();
+        self.lower1.d.next = self.c_lower.val();
+        self.dwords1.d.next = self.c_dwords.val();
+
+        // Stage 1: what is left of the read, and whether this completion fits it.
+        self.issued.read_address.next = self.tag1.q.val();
+        self.progress.read_address.next = self.tag1.q.val();
+        self.left.next = self.progress.read_data.val().get_bits::<11>(11);
+        self.bytes.next = self.progress.read_data.val().get_bits::<13>(22);
+        self.lower.next = bit_cast::<7, 5>(self.progress.read_data.val().get_bits::<5>(35)) << 2;
+        self.offset.next = self.progress.read_data.val().get_bits::<10>(1);
+        self.poison.next = self.progress.read_data.val().get_bit(0) | self.poisoned1.q.val();
+        if self.fresh.q.val().get_bit(self.tag1.q.val().index()) {
+            self.left.next = self.issued.read_data.val().get_bits::<11>(0);
+            self.bytes.next = self.issued.read_data.val().get_bits::<13>(11);
+            self.lower.next = self.issued.read_data.val().get_bits::<7>(24);
+            self.offset.next = 0.into();
+            self.poison.next = self.poisoned1.q.val();
+        }
+        self.left_next.next = self.left.val() - self.dwords1.q.val();
+        self.bytes_next.next = self.bytes.val() + bit_cast::<13, 2>(self.lower.val().get_bits::<2>(0))
+            - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
+        self.line_next.next = self.lower.val().get_bits::<5>(2) + self.dwords1.q.val().get_bits::<5>(0);
+        self.offset_next.next = self.offset.val() + self.dwords1.q.val().get_bits::<10>(0);
+        self.ends.next = self.left.val() == self.dwords1.q.val();
+        self.refused.next = self.status1.q.val() != 0;
+        self.wrong.next = (self.bytes.val() != self.count1.q.val())
+            | (self.lower.val() != self.lower1.q.val())
+            | (self.dwords1.q.val() == 0)
+            | (self.dwords1.q.val() > self.left.val())
+            | ((self.line_next.val().get_bits::<4>(0) != 0) & !self.ends.val());
+
+        // Stage 2: the beats. A completion shorter than its header says ends its read.
+        self.good.next = self.good_kept.q.val();
+        self.ended.next = self.over_kept.q.val();
+        self.cause.next = self.cause_kept.q.val();
+        self.at.next = self.offset_kept.q.val();
+        self.rest.next = self.rest_kept.q.val();
+        if self.first2.q.val() {
+            self.good.next = self.good2.q.val();
+            self.ended.next = self.over2.q.val();
+            self.cause.next = self.cause2.q.val();
+            self.at.next = self.offset2.q.val();
+            self.rest.next = self.dwords2.q.val();
+        }
+        self.more.next = self.rest.val() > self.lanes.val();
+        self.truncated.next = self.v2.q.val() & self.last2.q.val() & self.good.val() & self.more.val();
+        if self.v2.q.val() {
+            self.open.d.next = !self.last2.q.val();
+            self.good_kept.d.next = self.good.val();
+            self.over_kept.d.next = self.ended.val();
+            self.cause_kept.d.next = self.cause.val();
+            self.offset_kept.d.next = self.at.val() + self.lanes.val().get_bits::<10>(0);
+            self.rest_kept.d.next = 0.into();
+            if self.more.val() {
+                self.rest_kept.d.next = self.rest.val() - self.lanes.val();
+            }
+        }
+
+        // Still stage 1: a read that stage 2 ends in this very cycle is not outstanding any more.
+        self.known.next = self.outstanding.q.val().get_bit(self.tag1.q.val().index())
+            & self.ours1.q.val()
+            & !(self.truncated.val() & (self.tag1.q.val() == self.tag2.q.val()));
+        self.accept.next = self.v1.q.val() & self.first1.q.val() & self.known.val();
+        self.over.next = self.accept.val() & (self.refused.val() | self.wrong.val() | self.ends.val());
+        self.progress.write_enable.next = self.accept.val();
+        self.progress.write_address.next = self.tag1.q.val();
+        self.progress.write_data.next = bit_cast::<40, 1>(self.poison.val().into())
+            | (bit_cast::<40, 10>(self.offset_next.val()) << 1)
+            | (bit_cast::<40, 11>(self.left_next.val()) << 11)
+            | (bit_cast::<40, 13>(self.bytes_next.val()) << 22)
+            | (bit_cast::<40, 5>(self.line_next.val()) << 35);
+        self.v2.d.next = self.v1.q.val();
+        self.first2.d.next = self.first1.q.val();
+        self.last2.d.next = self.last1.q.val();
+        self.data2.d.next = self.data1.q.val();
+        if self.first1.q.val() {
+            self.tag2.d.next = self.tag1.q.val();
+        }
+        self.offset2.d.next = self.offset.val();
+        self.dwords2.d.next = self.dwords1.q.val();
+        self.over2.d.next = self.over.val();
+        self.good2.d.next = false;
+        self.cause2.d.next = 0.into();
+        if self.refused.val() {
+            self.cause2.d.next = 1.into();
+            if self.status1.q.val() == 4 {
+                self.cause2.d.next = 2.into();
+            }
+        } else if self.wrong.val() {
+            self.cause2.d.next = 5.into();
+        } else if self.poison.val() {
+            self.cause2.d.next = 4.into();
+        } else {
+            self.good2.d.next = self.accept.val();
+        }
+        self.unexpected3.d.next = self.v1.q.val() & self.first1.q.val() & !self.known.val();
+
+        // Time-outs: one tag after the other; one is acted on only while no completion is in the stages.
+        self.stamp.read_address.next = self.scan_tag.q.val();
+        self.expire.next = false;
+        self.scan_step.d.next = self.scan_step.q.val() + 1;
+        match self.scan_step.q.val().index() {
+            0 => {
+                self.age.d.next = self.now.q.val().get_bits::<17>(10) - self.stamp.read_data.val();
+            }
+            1 => {
+                self.late.d.next = self.age.q.val() > bit_cast::<17, 16>(self.timeout.val());
+            }
+            2 => {
+                self.late.d.next =
+                    self.late.q.val() & self.outstanding.q.val().get_bit(self.scan_tag.q.val().index());
+            }
+            _ => {
+                if !self.late.q.val() {
+                    self.scan_tag.d.next = self.scan_tag.q.val() + 1;
+                } else if !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val() {
+                    // Asked again: the completion that occupied the stages may have been its answer.
+                    self.expire.next = self.outstanding.q.val().get_bit(self.scan_tag.q.val().index());
+                    self.scan_tag.d.next = self.scan_tag.q.val() + 1;
+                } else {
+                    self.scan_step.d.next = 3.into();
+                }
+            }
+        }
+        if self.i1_valid.q.val() & (self.i1_tag.q.val() == self.scan_tag.q.val()) {
+            self.expire.next = false;
+            self.scan_tag.d.next = self.scan_tag.q.val();
+            self.scan_step.d.next = 0.into();
+        }
+
+        self.over_bit.next = 0.into();
+        if self.over.val() {
+            self.over_bit.next = self.one.val() << self.tag1.q.val();
+        }
+        self.progress_bit.next = 0.into();
+        if self.accept.val() {
+            self.progress_bit.next = self.one.val() << self.tag1.q.val();
+        }
+        self.truncated_bit.next = 0.into();
+        if self.truncated.val() {
+            self.truncated_bit.next = self.one.val() << self.tag2.q.val();
+        }
+        self.expire_bit.next = 0.into();
+        if self.expire.val() {
+            self.expire_bit.next = self.one.val() << self.scan_tag.q.val();
+        }
+        self.outstanding.d.next =
+            (self.outstanding.q.val() & !(self.over_bit.val() | self.truncated_bit.val() | self.expire_bit.val()))
+                | self.issue_bit.val();
+        self.fresh.d.next = (self.fresh.q.val() & !self.progress_bit.val()) | self.issue_bit.val();
+        self.retired.d.next = self.retired.q.val() | self.expire_bit.val();
+        self.dead.next = self.retired.q.val();
+
+        // Stage 3: out.
+        self.v3.d.next = self.v2.q.val() & self.good.val() & (self.rest.val() != 0);
+        self.data3.d.next = self.data2.q.val();
+        self.tag3.d.next = self.tag2.q.val();
+        self.at3.d.next = self.at.val();
+        self.lanes3.d.next = self.rest.val().get_bits::<5>(0);
+        if self.more.val() {
+            self.lanes3.d.next = self.lanes.val().get_bits::<5>(0);
+        }
+        self.done3.d.next = (self.v2.q.val() & self.last2.q.val() & self.ended.val()) | self.truncated.val();
+        self.done_tag3.d.next = self.tag2.q.val();
+        self.cause3.d.next = self.cause.val();
+        if self.truncated.val() {
+            self.cause3.d.next = 5.into();
+        }
+        if self.expire.val() {
+            self.done3.d.next = true;
+            self.done_tag3.d.next = self.scan_tag.q.val();
+            self.cause3.d.next = 3.into();
+        }
+        self.o_valid.next = self.v3.q.val();
+        self.o_data.next = self.data3.q.val();
+        self.o_tag.next = bit_cast::<8, 5>(self.tag3.q.val());
+        self.o_dword.next = self.at3.q.val();
+        self.o_lanes.next = self.lanes3.q.val();
+        self.o_done.next = self.done3.q.val();
+        self.o_done_tag.next = bit_cast::<8, 5>(self.done_tag3.q.val());
+        self.o_done_cause.next = self.cause3.q.val();
+        self.unexpected.next = self.unexpected3.q.val();
+
+        if self.reset.val() {
+            self.outstanding.d.next = 0.into();
+            self.retired.d.next = 0.into();
+            self.i1_valid.d.next = false;
+            self.v1.d.next = false;
+            self.v2.d.next = false;
+            self.open.d.next = false;
+            self.v3.d.next = false;
+            self.done3.d.next = false;
+            self.unexpected3.d.next = false;
+            self.late.d.next = false;
+            self.scan_step.d.next = 0.into();
+        }
+    }
+}
