@@ -19,17 +19,30 @@ fn main() {
         exit(1)
     });
     let mut compiler = tool.compiler();
-    for part in ["verilated", "verilated_threads", "verilated_fst_c", "verilated_cov"] {
+    for part in [
+        "verilated",
+        "verilated_threads",
+        "verilated_fst_c",
+        "verilated_cov",
+    ] {
         let file = tool.include().join(part).with_extension("cpp");
         println!("cargo:rerun-if-changed={}", file.display());
         compiler.file(file);
     }
     // The runtime's own handlers print and abort; src/runtime/simulation.cpp records instead.
-    for handler in ["VL_USER_FINISH", "VL_USER_STOP", "VL_USER_FATAL", "VL_USER_WARN"] {
+    for handler in [
+        "VL_USER_FINISH",
+        "VL_USER_STOP",
+        "VL_USER_FATAL",
+        "VL_USER_WARN",
+    ] {
         compiler.define(handler, "1");
     }
     compiler.define("VL_VERILATED_INCLUDE", "\"print.h\"");
-    compiler.include("src/runtime").file("src/runtime/simulation.cpp").compile("ferronic_verilated_runtime");
+    compiler
+        .include("src/runtime")
+        .file("src/runtime/simulation.cpp")
+        .compile("ferronic_verilated_runtime");
     println!("cargo:rustc-link-lib=z");
     println!("cargo:rustc-link-lib=pthread");
 }

@@ -5,5 +5,9 @@ use ferronic_verilated::build::{Error, Model};
 fn main() -> Result<(), Error> {
     let fifo = Model::new("fifo").source("rtl/fifo.v").lint(true);
     fifo.build()?;
-    fifo.name("wide_fifo").parameter("WIDTH", 100).trace(true).coverage(true).build()
+    fifo.name("wide_fifo")
+        .parameter("WIDTH", 100)
+        .trace(true)
+        .coverage(true)
+        .build()
 }

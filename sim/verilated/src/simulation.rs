@@ -83,7 +83,11 @@ extern "C" {
     fn ferronic_verilated_close_trace(raw: *mut Raw);
     fn ferronic_verilated_dump(raw: *mut Raw, time: u64);
     fn ferronic_verilated_write_coverage(raw: *mut Raw, path: *const c_char) -> bool;
-    fn ferronic_verilated_failure(raw: *const Raw, file: *mut *const c_char, line: *mut u32) -> *const c_char;
+    fn ferronic_verilated_failure(
+        raw: *const Raw,
+        file: *mut *const c_char,
+        line: *mut u32,
+    ) -> *const c_char;
 }
 
 /// Verilator's random generator has one seed for all contexts: two models constructed at once would disturb each other.
@@ -111,11 +115,17 @@ impl Simulation {
         let (reset, seed) = power_up.raw();
         let raw = {
             let _alone = CONSTRUCTION.lock().unwrap_or_else(PoisonError::into_inner);
-            NonNull::new(new(reset, seed)).expect("the Verilated model could not be constructed; see its message above")
+            NonNull::new(new(reset, seed))
+                .expect("the Verilated model could not be constructed; see its message above")
         };
         // SAFETY: `raw` is a live object by the caller's promise; the status is part of it, so not null.
-        let status = unsafe { NonNull::new_unchecked(ferronic_verilated_status(raw.as_ptr()).cast_mut()) };
-        Self { raw, status, tracing: false }
+        let status =
+            unsafe { NonNull::new_unchecked(ferronic_verilated_status(raw.as_ptr()).cast_mut()) };
+        Self {
+            raw,
+            status,
+            tracing: false,
+        }
     }
 
     /// The C++ object.
@@ -139,7 +149,11 @@ impl Simulation {
     pub fn open_trace(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if self.status().traced == 0 {
-            return Err(error(path, io::ErrorKind::Unsupported, "the model was built without trace(true)"));
+            return Err(error(
+                path,
+                io::ErrorKind::Unsupported,
+                "the model was built without trace(true)",
+            ));
         }
         let name = writable(path)?;
         // SAFETY: the object lives as long as `self`, the name as long as the call.
@@ -180,7 +194,11 @@ impl Simulation {
     pub fn write_coverage(&mut self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if self.status().covered == 0 {
-            return Err(error(path, io::ErrorKind::Unsupported, "the model was built without coverage(true)"));
+            return Err(error(
+                path,
+                io::ErrorKind::Unsupported,
+                "the model was built without coverage(true)",
+            ));
         }
         let name = writable(path)?;
         // SAFETY: the object lives as long as `self`, the name as long as the call.
@@ -217,9 +235,16 @@ impl Simulation {
         // SAFETY: the object lives as long as `self`; the texts are C strings inside it, copied before the return.
         let (message, file) = unsafe {
             let message = ferronic_verilated_failure(self.raw.as_ptr(), &mut file, &mut line);
-            (CStr::from_ptr(message).to_string_lossy(), CStr::from_ptr(file).to_string_lossy())
+            (
+                CStr::from_ptr(message).to_string_lossy(),
+                CStr::from_ptr(file).to_string_lossy(),
+            )
         };
-        Some(Failure { file: file.into_owned(), line, message: message.into_owned() })
+        Some(Failure {
+            file: file.into_owned(),
+            line,
+            message: message.into_owned(),
+        })
     }
 }
 
@@ -233,7 +258,8 @@ impl Drop for Simulation {
 /// Creates the file, because the C++ side tells no reason when it cannot; returns its name for that side.
 fn writable(path: &Path) -> io::Result<CString> {
     File::create(path).map_err(|e| error(path, e.kind(), e))?;
-    CString::new(path.as_os_str().as_encoded_bytes()).map_err(|e| error(path, io::ErrorKind::InvalidInput, e))
+    CString::new(path.as_os_str().as_encoded_bytes())
+        .map_err(|e| error(path, io::ErrorKind::InvalidInput, e))
 }
 
 fn error(path: &Path, kind: io::ErrorKind, why: impl fmt::Display) -> io::Error {

@@ -37,7 +37,9 @@ fn error_tells_file_line_and_message() {
 
 #[test]
 fn fatal_stop_and_assertions_do_not_abort() {
-    assert!(failure(|m| m.set_fatal(true)).message.contains("cannot go on"));
+    assert!(failure(|m| m.set_fatal(true))
+        .message
+        .contains("cannot go on"));
     assert_eq!(failure(|m| m.set_stop(true)).message, "$stop");
     let f = failure(|m| m.set_must_be_low(true));
     assert!(f.message.contains("'assert' failed"), "{f}");

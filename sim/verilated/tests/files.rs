@@ -40,7 +40,10 @@ fn changes(path: &Path) -> HashMap<String, Vec<(u64, String)>> {
         .read_signals(&FstFilter::all(), |time, handle, value| {
             if let FstSignalValue::String(bits) = value {
                 let bits = String::from_utf8(bits.to_vec()).unwrap();
-                changes.entry(names[&handle.get_index()].clone()).or_default().push((time, bits));
+                changes
+                    .entry(names[&handle.get_index()].clone())
+                    .or_default()
+                    .push((time, bits));
             }
             Ok::<_, std::convert::Infallible>(())
         })
@@ -50,8 +53,14 @@ fn changes(path: &Path) -> HashMap<String, Vec<(u64, String)>> {
 
 fn level_changes(path: &Path) -> Vec<(u64, u32)> {
     let changes = changes(path);
-    let (_, level) = changes.iter().find(|(name, _)| name.starts_with("level")).expect("the port is traced");
-    level.iter().map(|(time, bits)| (*time, u32::from_str_radix(bits, 2).unwrap())).collect()
+    let (_, level) = changes
+        .iter()
+        .find(|(name, _)| name.starts_with("level"))
+        .expect("the port is traced");
+    level
+        .iter()
+        .map(|(time, bits)| (*time, u32::from_str_radix(bits, 2).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -64,7 +73,10 @@ fn a_trace_shows_what_happened_when() {
     push(&mut fifo, 4, 100);
     fifo.close_trace();
     push(&mut fifo, 4, 200);
-    assert_eq!(level_changes(&path), [(100, 0), (103, 1), (105, 2), (107, 3)]);
+    assert_eq!(
+        level_changes(&path),
+        [(100, 0), (103, 1), (105, 2), (107, 3)]
+    );
 }
 
 #[test]
@@ -112,13 +124,20 @@ fn coverage_counts_lines_and_cover_properties() {
     assert!(fifo.full());
     let count = |kind: &str| -> u64 {
         let text = fs::read_to_string(&path).unwrap();
-        let points = text.lines().filter(|l| l.contains("fifo.v") && l.contains(kind));
-        points.map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
+        let points = text
+            .lines()
+            .filter(|l| l.contains("fifo.v") && l.contains(kind));
+        points
+            .map(|l| l.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+            .sum()
     };
     fifo.write_coverage(&path).unwrap();
     let (lines, covers) = (count("v_line"), count("v_user"));
     assert!(lines > 17, "{lines} counted");
-    assert_eq!(covers, 0, "the FIFO was not yet pushed and popped while full");
+    assert_eq!(
+        covers, 0,
+        "the FIFO was not yet pushed and popped while full"
+    );
 
     fifo.set_pop(true);
     fifo.set_clk(false);
@@ -127,7 +146,11 @@ fn coverage_counts_lines_and_cover_properties() {
     fifo.eval();
     fifo.write_coverage(&path).unwrap();
     assert_eq!(count("v_user"), 1);
-    assert!(fifo.failure().unwrap().message.contains("push into a full FIFO"));
+    assert!(fifo
+        .failure()
+        .unwrap()
+        .message
+        .contains("push into a full FIFO"));
 }
 
 #[test]
@@ -149,8 +172,14 @@ fn a_model_without_trace_and_coverage_says_so_and_leaves_no_file() {
 fn a_file_that_cannot_be_written_is_named_with_the_reason() {
     let path = Path::new("/nonexistent/folder/x.fst");
     let mut fifo = WideFifo::new(PowerUp::Zeros);
-    for error in [fifo.open_trace(path).unwrap_err(), fifo.write_coverage(path).unwrap_err()] {
+    for error in [
+        fifo.open_trace(path).unwrap_err(),
+        fifo.write_coverage(path).unwrap_err(),
+    ] {
         assert_eq!(error.kind(), ErrorKind::NotFound);
-        assert!(error.to_string().contains("/nonexistent/folder/x.fst"), "{error}");
+        assert!(
+            error.to_string().contains("/nonexistent/folder/x.fst"),
+            "{error}"
+        );
     }
 }

@@ -28,9 +28,18 @@ fn every_width_goes_in_and_comes_out() {
     m.set_i512(wide);
     clock(&mut m);
     assert!(m.o1());
-    assert_eq!((m.o5(), m.o8(), m.o12(), m.o16()), (0x15, 0xa5, 0xabc, 0x1234));
-    assert_eq!((m.o24(), m.o32(), m.o48()), (0xab_cdef, 0x1234_5678, 0xabcd_ef01_2345));
-    assert_eq!((m.o64(), m.o65(), m.o128()), (0x0123_4567_89ab_cdef, [1, 2, 1], [1, 2, 3, 4]));
+    assert_eq!(
+        (m.o5(), m.o8(), m.o12(), m.o16()),
+        (0x15, 0xa5, 0xabc, 0x1234)
+    );
+    assert_eq!(
+        (m.o24(), m.o32(), m.o48()),
+        (0xab_cdef, 0x1234_5678, 0xabcd_ef01_2345)
+    );
+    assert_eq!(
+        (m.o64(), m.o65(), m.o128()),
+        (0x0123_4567_89ab_cdef, [1, 2, 1], [1, 2, 3, 4])
+    );
     assert_eq!(m.o512(), wide);
 
     m.set_i1(false);
@@ -51,7 +60,10 @@ fn bits_beyond_the_width_are_ignored() {
     m.set_i48(u64::MAX);
     m.set_i65([u32::MAX; 3]);
     clock(&mut m);
-    assert_eq!((m.o5(), m.o12(), m.o24(), m.o48()), (0x1f, 0xfff, 0xff_ffff, 0xffff_ffff_ffff));
+    assert_eq!(
+        (m.o5(), m.o12(), m.o24(), m.o48()),
+        (0x1f, 0xfff, 0xff_ffff, 0xffff_ffff_ffff)
+    );
     assert_eq!(m.o65(), [u32::MAX, u32::MAX, 1]);
 }
 
@@ -60,7 +72,10 @@ fn names_that_rust_or_the_model_has_taken_still_work() {
     let mut m = Ports::new(PowerUp::Zeros);
     m.set_match(5);
     m.eval();
-    assert_eq!((m.r#match(), m.self_(), m.dump_(), m.set_i5_()), (5, 6, 7, 8));
+    assert_eq!(
+        (m.r#match(), m.self_(), m.dump_(), m.set_i5_()),
+        (5, 6, 7, 8)
+    );
 }
 
 #[test]

@@ -44,7 +44,10 @@ fn every_bit_takes_both_values() {
 #[test]
 fn zeros_and_ones() {
     assert_eq!(state(PowerUp::Zeros), (0, [0; 4], vec![0; 16]));
-    assert_eq!(state(PowerUp::Ones), (0xff, [u32::MAX; 4], vec![u32::MAX; 16]));
+    assert_eq!(
+        state(PowerUp::Ones),
+        (0xff, [u32::MAX; 4], vec![u32::MAX; 16])
+    );
 }
 
 #[test]
@@ -62,7 +65,11 @@ fn models_constructed_at_once_do_not_disturb_each_other() {
             let expected = &expected;
             scope.spawn(move || {
                 for _ in 0..200 {
-                    assert_eq!(state(PowerUp::Random(seed)), expected[seed as usize], "seed {seed}");
+                    assert_eq!(
+                        state(PowerUp::Random(seed)),
+                        expected[seed as usize],
+                        "seed {seed}"
+                    );
                 }
             });
         }

@@ -20,7 +20,9 @@ fn digest(seed: u64, cycles: u32) -> u64 {
         fifo.set_push_data((random >> 8) as u8);
         fifo.set_clk(false);
         fifo.eval();
-        let outputs = u64::from(fifo.pop_data()) << 16 | u64::from(fifo.level()) << 2 | u64::from(fifo.full());
+        let outputs = u64::from(fifo.pop_data()) << 16
+            | u64::from(fifo.level()) << 2
+            | u64::from(fifo.full());
         digest = (digest ^ outputs).wrapping_mul(0x0000_0100_0000_01b3);
         fifo.set_clk(true);
         fifo.eval();
@@ -32,8 +34,13 @@ fn digest(seed: u64, cycles: u32) -> u64 {
 #[test]
 fn threads_get_the_same_results() {
     let expected: Vec<u64> = (0..4).map(|seed| digest(seed, 20_000)).collect();
-    assert_ne!(expected[0], expected[1], "the memory's power-up state shows");
-    let threads: Vec<_> = (0..4).map(|seed| thread::spawn(move || digest(seed, 20_000))).collect();
+    assert_ne!(
+        expected[0], expected[1],
+        "the memory's power-up state shows"
+    );
+    let threads: Vec<_> = (0..4)
+        .map(|seed| thread::spawn(move || digest(seed, 20_000)))
+        .collect();
     let got: Vec<u64> = threads.into_iter().map(|t| t.join().unwrap()).collect();
     assert_eq!(got, expected);
 }

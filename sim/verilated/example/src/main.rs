@@ -15,7 +15,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         fifo.eval();
         fifo.dump(2 * u64::from(cycle));
         if fifo.pop() {
-            println!("cycle {cycle}: level {}, popped {:x?}", fifo.level(), fifo.pop_data());
+            println!(
+                "cycle {cycle}: level {}, popped {:x?}",
+                fifo.level(),
+                fifo.pop_data()
+            );
         }
         fifo.set_clk(true);
         fifo.eval();

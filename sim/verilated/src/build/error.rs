@@ -56,10 +56,20 @@ impl fmt::Display for Error {
         match self {
             Self::Tool(why) => f.write_str(why),
             Self::NoBuildScript(variable) => {
-                write!(f, "{variable} is not set: models are built from a Cargo build script")
+                write!(
+                    f,
+                    "{variable} is not set: models are built from a Cargo build script"
+                )
             }
-            Self::BadName(name) => write!(f, "model name `{name}`: must be a Rust identifier; choose one with `.name()`"),
-            Self::Verilate { name, command, output } => {
+            Self::BadName(name) => write!(
+                f,
+                "model name `{name}`: must be a Rust identifier; choose one with `.name()`"
+            ),
+            Self::Verilate {
+                name,
+                command,
+                output,
+            } => {
                 write!(f, "model `{name}`: Verilator failed\n{command}\n{output}")
             }
             Self::NoPorts { top } => write!(f, "top module `{top}` has no ports"),

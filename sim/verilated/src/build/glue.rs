@@ -18,17 +18,26 @@ pub struct Names {
 impl Names {
     pub fn new(package: &str, name: &str) -> Result<Self, Error> {
         let identifier = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(identifier) || is_keyword(name) {
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic())
+            || !name.chars().all(identifier)
+            || is_keyword(name)
+        {
             return Err(Error::BadName(name.into()));
         }
-        let package: String = package.chars().map(|c| if identifier(c) { c } else { '_' }).collect();
+        let package: String = package
+            .chars()
+            .map(|c| if identifier(c) { c } else { '_' })
+            .collect();
         let mut type_name = String::new();
         for word in name.split('_') {
             let mut letters = word.chars();
             type_name.extend(letters.next().map(|c| c.to_ascii_uppercase()));
             type_name.push_str(letters.as_str());
         }
-        Ok(Self { prefix: format!("V{package}_{name}"), type_name })
+        Ok(Self {
+            prefix: format!("V{package}_{name}"),
+            type_name,
+        })
     }
 }
 
@@ -40,7 +49,11 @@ pub fn cpp(names: &Names, ports: &[Port], trace: bool, coverage: bool) -> String
     for (i, port) in ports.iter().enumerate() {
         let name = &port.name;
         if port.driven() {
-            writeln!(clear, "        std::memset(&model.{name}, 0, sizeof(model.{name}));").unwrap();
+            writeln!(
+                clear,
+                "        std::memset(&model.{name}, 0, sizeof(model.{name}));"
+            )
+            .unwrap();
         }
         writeln!(addresses, "        ports[{i}] = &model.{name};").unwrap();
     }
@@ -170,8 +183,21 @@ impl {type_name} {{
 
 /// The methods of every model. A port whose accessor would have such a name gets an underscore after it.
 const TAKEN: &[&str] = &[
-    "new", "eval", "raw", "construct", "set_time", "open_trace", "dump", "tracing", "close_trace", "write_coverage",
-    "finished", "failed", "failure", "deref", "deref_mut",
+    "new",
+    "eval",
+    "raw",
+    "construct",
+    "set_time",
+    "open_trace",
+    "dump",
+    "tracing",
+    "close_trace",
+    "write_coverage",
+    "finished",
+    "failed",
+    "failure",
+    "deref",
+    "deref_mut",
 ];
 
 fn accessors(out: &mut String, taken: &mut HashSet<String>, index: usize, port: &Port) {
@@ -211,9 +237,13 @@ fn accessors(out: &mut String, taken: &mut HashSet<String>, index: usize, port: 
     let setter = free_name(taken, format!("set_{name}"));
     let (clean, excess) = match (port.width, port.words(), port.mask()) {
         (1, ..) => ("let value = u8::from(value);".to_string(), ""),
-        (_, Some(words), Some(mask)) => {
-            (format!("let mut value = value;\n        value[{}] &= {mask:#x};", words - 1), EXCESS)
-        }
+        (_, Some(words), Some(mask)) => (
+            format!(
+                "let mut value = value;\n        value[{}] &= {mask:#x};",
+                words - 1
+            ),
+            EXCESS,
+        ),
         (_, None, Some(mask)) => (format!("let value = value & {mask:#x};"), EXCESS),
         _ => (String::new(), ""),
     };
@@ -236,7 +266,9 @@ fn accessors(out: &mut String, taken: &mut HashSet<String>, index: usize, port: 
 const EXCESS: &str = " Bits beyond are ignored.";
 
 fn free_name(taken: &mut HashSet<String>, mut name: String) -> String {
-    while ["self", "Self", "super", "crate", "_"].contains(&name.as_str()) || !taken.insert(name.clone()) {
+    while ["self", "Self", "super", "crate", "_"].contains(&name.as_str())
+        || !taken.insert(name.clone())
+    {
         name.push('_');
     }
     name
@@ -244,10 +276,11 @@ fn free_name(taken: &mut HashSet<String>, mut name: String) -> String {
 
 fn is_keyword(name: &str) -> bool {
     const KEYWORDS: &[&str] = &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-        "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match",
-        "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct", "super",
-        "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+        "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+        "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
+        "ref", "return", "self", "Self", "static", "struct", "super", "trait", "true", "try",
+        "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
     ];
     KEYWORDS.contains(&name)
 }

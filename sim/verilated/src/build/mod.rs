@@ -91,7 +91,8 @@ impl Model {
 
     /// Silences warnings of these names, such as `UNUSEDSIGNAL`.
     pub fn allow(mut self, warnings: &[&str]) -> Self {
-        self.allowed.extend(warnings.iter().map(|w| (*w).to_string()));
+        self.allowed
+            .extend(warnings.iter().map(|w| (*w).to_string()));
         self
     }
 
@@ -129,12 +130,16 @@ impl Model {
     pub fn build(&self) -> Result<(), Error> {
         let tool = Tool::find().map_err(Error::Tool)?;
         let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(Error::NoBuildScript("OUT_DIR"))?);
-        let package = env::var("CARGO_PKG_NAME").map_err(|_| Error::NoBuildScript("CARGO_PKG_NAME"))?;
+        let package =
+            env::var("CARGO_PKG_NAME").map_err(|_| Error::NoBuildScript("CARGO_PKG_NAME"))?;
         let names = Names::new(&package, &self.name)?;
         let folder = self.generate(&tool, &names, &out)?;
 
         let mut compiler = tool.compiler();
-        compiler.cargo_metadata(false).include(&folder).files(cpp_files(&folder)?);
+        compiler
+            .cargo_metadata(false)
+            .include(&folder)
+            .files(units(&folder, &names)?);
         self.compile(&tool, &compiler, &folder, &out, &names)?;
         println!("cargo:rustc-link-search=native={}", out.display());
         println!("cargo:rustc-link-lib=static={}", names.prefix);
@@ -148,11 +153,22 @@ impl Model {
         report_sources(&folder, names, out)?;
         let ports = port::parse(&read(&folder.join(format!("{}.h", names.prefix)))?)?;
         if ports.is_empty() {
-            return Err(Error::NoPorts { top: self.top.clone() });
+            return Err(Error::NoPorts {
+                top: self.top.clone(),
+            });
         }
-        write(&folder.join("simulation.h"), include_str!("../runtime/simulation.h"))?;
-        write(&folder.join("glue.cpp"), &glue::cpp(names, &ports, self.trace, self.coverage))?;
-        write(&out.join(format!("{}.rs", self.name)), &glue::rust(names, &self.top, &ports))?;
+        write(
+            &folder.join("simulation.h"),
+            include_str!("../runtime/simulation.h"),
+        )?;
+        write(
+            &folder.join("glue.cpp"),
+            &glue::cpp(names, &ports, self.trace, self.coverage),
+        )?;
+        write(
+            &out.join(format!("{}.rs", self.name)),
+            &glue::rust(names, &self.top, &ports),
+        )?;
         Ok(folder)
     }
 
@@ -166,9 +182,16 @@ impl Model {
         out: &Path,
         names: &Names,
     ) -> Result<(), Error> {
-        let failed = |e: cc::Error| Error::Compile { name: self.name.clone(), why: e.to_string() };
-        let command = format!("{:?}", compiler.try_get_compiler().map_err(failed)?.to_command());
-        let fingerprint = fingerprint(&command, &tool.include().join("verilated_config.h"), folder)?;
+        let failed = |e: cc::Error| Error::Compile {
+            name: self.name.clone(),
+            why: e.to_string(),
+        };
+        let command = format!(
+            "{:?}",
+            compiler.try_get_compiler().map_err(failed)?.to_command()
+        );
+        let fingerprint =
+            fingerprint(&command, &tool.include().join("verilated_config.h"), folder)?;
         let stamp = out.join(format!("{}.stamp", self.name));
         let library = out.join(format!("lib{}.a", names.prefix));
         if library.exists() && fs::read_to_string(&stamp).is_ok_and(|old| old == fingerprint) {
@@ -186,10 +209,30 @@ impl Model {
         if folder.exists() {
             fs::remove_dir_all(folder).map_err(|e| Error::file(folder, e))?;
         }
-        let initial = if self.random_power_up { "unique" } else { "fast" };
+        let initial = if self.random_power_up {
+            "unique"
+        } else {
+            "fast"
+        };
         let mut command = tool.command();
-        command.args(["--cc", "-O3", "--assert", "--x-assign", initial, "--x-initial", initial]);
-        command.args(["--top-module", &self.top, "--prefix", &names.prefix, "--Mdir"]).arg(folder);
+        command.args([
+            "--cc",
+            "-O3",
+            "--assert",
+            "--x-assign",
+            initial,
+            "--x-initial",
+            initial,
+        ]);
+        command
+            .args([
+                "--top-module",
+                &self.top,
+                "--prefix",
+                &names.prefix,
+                "--Mdir",
+            ])
+            .arg(folder);
         command.arg(if self.lint { "-Wall" } else { "-Wno-fatal" });
         command.args(self.allowed.iter().map(|w| format!("-Wno-{w}")));
         if self.trace {
@@ -199,13 +242,19 @@ impl Model {
             command.args(["--coverage-line", "--coverage-user"]);
         }
         command.args(&self.args).args(&self.sources);
-        let done = command.output().map_err(|e| Error::Tool(format!("cannot run {command:?}: {e}")))?;
+        let done = command
+            .output()
+            .map_err(|e| Error::Tool(format!("cannot run {command:?}: {e}")))?;
         let output = String::from_utf8_lossy(&done.stderr) + String::from_utf8_lossy(&done.stdout);
         eprint!("{output}");
         if done.status.success() {
             return Ok(());
         }
-        Err(Error::Verilate { name: self.name.clone(), command: format!("{command:?}"), output: output.into_owned() })
+        Err(Error::Verilate {
+            name: self.name.clone(),
+            command: format!("{command:?}"),
+            output: output.into_owned(),
+        })
     }
 }
 
@@ -214,16 +263,32 @@ impl Model {
 fn report_sources(folder: &Path, names: &Names, out: &Path) -> Result<(), Error> {
     let list = read(&folder.join(format!("{}__ver.d", names.prefix)))?;
     let read_files = list.split_once(" : ").map_or("", |(_, files)| files);
-    for file in read_files.split_whitespace().filter(|f| !Path::new(f).starts_with(out)) {
+    for file in read_files
+        .split_whitespace()
+        .filter(|f| !Path::new(f).starts_with(out))
+    {
         println!("cargo:rerun-if-changed={file}");
     }
     Ok(())
 }
 
-fn cpp_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = files(folder)?;
-    files.retain(|path| path.extension().is_some_and(|e| e == "cpp"));
-    Ok(files)
+/// What to compile. One file that includes all others makes a faster model, because functions are inlined across them;
+/// but Verilator says when a model is so large that its files should be compiled in parallel.
+fn units(folder: &Path, names: &Names) -> Result<Vec<PathBuf>, Error> {
+    let mut sources = files(folder)?;
+    sources.retain(|path| path.extension().is_some_and(|e| e == "cpp"));
+    if read(&folder.join(format!("{}_classes.mk", names.prefix)))?
+        .contains("VM_PARALLEL_BUILDS = 1")
+    {
+        return Ok(sources);
+    }
+    let all = folder.join("all.cpp");
+    let mut text = String::new();
+    for name in sources.iter().filter_map(|path| path.file_name()) {
+        text += &format!("#include \"{}\"\n", name.to_string_lossy());
+    }
+    write(&all, &text)?;
+    Ok(vec![all])
 }
 
 /// Tells whether two compilations would give the same: hashes the compiler's command, Verilator's version and all C++.

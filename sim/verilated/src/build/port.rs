@@ -54,38 +54,73 @@ impl Port {
 /// Reads the lines between the comments PORTS and CELLS, such as `VL_IN8(&clk,0,0);` and `VL_OUTW(&snap,127,0,4);`.
 /// Ports in other forms must not be passed over, so no other line may be there.
 pub fn parse(header: &str) -> Result<Vec<Port>, Error> {
-    let lines = header.lines().map(str::trim).skip_while(|line| *line != "// PORTS");
+    let lines = header
+        .lines()
+        .map(str::trim)
+        .skip_while(|line| *line != "// PORTS");
     let lines = lines.take_while(|line| *line != "// CELLS" && *line != "};");
-    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).map(port).collect()
+    lines
+        .filter(|line| !line.is_empty() && !line.starts_with("//"))
+        .map(port)
+        .collect()
 }
 
 /// What Verilator's class for a top has beside the ports.
 const CLASS_MEMBERS: &[&str] = &[
-    "contextp", "eval", "eval_end_step", "eval_step", "eventsPending", "hierName", "modelName", "name", "nextTimeSlot",
-    "rootp", "threads", "trace", "traceConfig", "vlSymsp",
+    "contextp",
+    "eval",
+    "eval_end_step",
+    "eval_step",
+    "eventsPending",
+    "hierName",
+    "modelName",
+    "name",
+    "nextTimeSlot",
+    "rootp",
+    "threads",
+    "trace",
+    "traceConfig",
+    "vlSymsp",
 ];
 
 fn port(line: &str) -> Result<Port, Error> {
-    let refused = |port: &str, why| Err(Error::Port { port: port.into(), why });
+    let refused = |port: &str, why| {
+        Err(Error::Port {
+            port: port.into(),
+            why,
+        })
+    };
     match packed_port(line) {
-        Some(port) if CLASS_MEMBERS.contains(&port.name.as_str()) => {
-            refused(&port.name, "the C++ class that Verilator makes has a member of this name; rename the port")
-        }
+        Some(port) if CLASS_MEMBERS.contains(&port.name.as_str()) => refused(
+            &port.name,
+            "the C++ class that Verilator makes has a member of this name; rename the port",
+        ),
         Some(port) => Ok(port),
-        None => refused(line, "only packed ports are supported, not unpacked arrays, real numbers or strings"),
+        None => refused(
+            line,
+            "only packed ports are supported, not unpacked arrays, real numbers or strings",
+        ),
     }
 }
 
 fn packed_port(line: &str) -> Option<Port> {
-    let (direction, rest) = [("VL_INOUT", Direction::Inout), ("VL_IN", Direction::Input), ("VL_OUT", Direction::Output)]
-        .into_iter()
-        .find_map(|(prefix, direction)| Some((direction, line.strip_prefix(prefix)?)))?;
+    let (direction, rest) = [
+        ("VL_INOUT", Direction::Inout),
+        ("VL_IN", Direction::Input),
+        ("VL_OUT", Direction::Output),
+    ]
+    .into_iter()
+    .find_map(|(prefix, direction)| Some((direction, line.strip_prefix(prefix)?)))?;
     let (_, fields) = rest.split_once("(&")?;
     let mut fields = fields.trim_end_matches(");").split(',');
     let name = fields.next()?;
     let (high, low): (u32, u32) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    plain.then(|| Port { name: name.into(), direction, width: high.abs_diff(low) + 1 })
+    plain.then(|| Port {
+        name: name.into(),
+        direction,
+        width: high.abs_diff(low) + 1,
+    })
 }
 
 #[cfg(test)]
@@ -107,7 +142,10 @@ mod tests {
             // CELLS
             Vtop___024root* const rootp;";
         let ports = parse(header).unwrap();
-        let seen: Vec<_> = ports.iter().map(|p| (p.name.as_str(), p.direction, p.storage(), p.mask())).collect();
+        let seen: Vec<_> = ports
+            .iter()
+            .map(|p| (p.name.as_str(), p.direction, p.storage(), p.mask()))
+            .collect();
         use Direction::*;
         let expected = [
             ("clk", Input, "u8".to_string(), Some(1)),
@@ -127,8 +165,16 @@ mod tests {
             ("std::string &text;", "strings"),
             ("VL_OUT8(&trace,7,0);", "rename"),
         ] {
-            let error = parse(&format!("// PORTS\n{line}\n// CELLS")).unwrap_err().to_string();
-            let name = line.split('&').nth(1).unwrap().split([')', ';', ',']).next().unwrap();
+            let error = parse(&format!("// PORTS\n{line}\n// CELLS"))
+                .unwrap_err()
+                .to_string();
+            let name = line
+                .split('&')
+                .nth(1)
+                .unwrap()
+                .split([')', ';', ','])
+                .next()
+                .unwrap();
             assert!(error.contains(name) && error.contains(why), "{error}");
         }
     }

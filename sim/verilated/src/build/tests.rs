@@ -5,7 +5,10 @@ use std::fs;
 use super::*;
 
 /// Translates `verilog` with the model that `adjust` makes of its top `top`; returns the sources' folder, or the error.
-fn generate(verilog: &str, adjust: impl Fn(Model) -> Model) -> Result<(tempfile::TempDir, String), Error> {
+fn generate(
+    verilog: &str,
+    adjust: impl Fn(Model) -> Model,
+) -> Result<(tempfile::TempDir, String), Error> {
     let out = tempfile::tempdir().unwrap();
     let source = out.path().join("top.v");
     fs::write(&source, format!("{verilog}\n")).unwrap();
@@ -25,7 +28,8 @@ fn error(verilog: &str, adjust: impl Fn(Model) -> Model) -> String {
 }
 
 const PLAIN: &str = "module top(input wire a, output wire y); assign y = a; endmodule";
-const UNUSED: &str = "module top(input wire a, input wire b, output wire y); assign y = a; endmodule";
+const UNUSED: &str =
+    "module top(input wire a, input wire b, output wire y); assign y = a; endmodule";
 
 #[test]
 fn a_plain_top_passes_with_lint() {
@@ -43,16 +47,26 @@ fn parameters_defines_and_includes_reach_the_design() {
     fs::write(folder.path().join("more.vh"), "`define MORE 20\n").unwrap();
     let adjust = |m: Model| m.parameter("W", 40).define("N", 70).include(folder.path());
     let (out, rust) = generate(verilog, adjust).unwrap();
-    for accessor in ["fn a(&self) -> u64", "fn b(&self) -> [u32; 3]", "fn c(&self) -> u32"] {
+    for accessor in [
+        "fn a(&self) -> u64",
+        "fn b(&self) -> [u32; 3]",
+        "fn c(&self) -> u32",
+    ] {
         assert!(rust.contains(accessor), "{accessor} in {rust}");
     }
     let list = read(&out.path().join("top.verilated/Vsome_package_top__ver.d")).unwrap();
-    assert!(list.contains("more.vh"), "Cargo watches included files: {list}");
+    assert!(
+        list.contains("more.vh"),
+        "Cargo watches included files: {list}"
+    );
 }
 
 #[test]
 fn an_unknown_top_is_named() {
-    let e = error(PLAIN, |m| Model { top: "tpo".into(), ..m });
+    let e = error(PLAIN, |m| Model {
+        top: "tpo".into(),
+        ..m
+    });
     assert!(e.contains("'tpo' was not found"), "{e}");
 }
 
@@ -86,7 +100,10 @@ fn a_top_without_ports_is_refused() {
 fn a_port_without_a_rust_type_is_refused() {
     let e = error("module top(input wire [7:0] lanes [0:3], output wire y); assign y = lanes[0][0]; endmodule", |m| m);
     assert!(e.contains("lanes") && e.contains("unpacked"), "{e}");
-    let e = error("module top(input real gain, output wire y); assign y = gain > 1.0; endmodule", |m| m);
+    let e = error(
+        "module top(input real gain, output wire y); assign y = gain > 1.0; endmodule",
+        |m| m,
+    );
     assert!(e.contains("gain") && e.contains("real"), "{e}");
 }
 
@@ -101,9 +118,15 @@ fn a_name_that_is_no_module_name_is_refused() {
 #[test]
 fn a_missing_verilator_tells_how_to_get_it() {
     let e = Tool::at("no-such-verilator").err().unwrap();
-    assert!(e.contains("no-such-verilator") && e.contains("apt-get install verilator"), "{e}");
+    assert!(
+        e.contains("no-such-verilator") && e.contains("apt-get install verilator"),
+        "{e}"
+    );
     let e = Tool::at("true").err().unwrap();
-    assert!(e.contains("VERILATOR_ROOT") && e.contains("verilated.cpp"), "{e}");
+    assert!(
+        e.contains("VERILATOR_ROOT") && e.contains("verilated.cpp"),
+        "{e}"
+    );
 }
 
 #[test]

@@ -24,16 +24,19 @@ impl Tool {
 
     /// As [`Tool::find`], for the program named `exe`.
     pub fn at(exe: &str) -> Result<Self, String> {
-        let answer = Command::new(exe).args(["--getenv", "VERILATOR_ROOT"]).output().map_err(|e| {
-            let hint = match e.kind() {
-                io::ErrorKind::NotFound => {
-                    "; install it (`apt-get install verilator`, or https://verilator.org), \
+        let answer = Command::new(exe)
+            .args(["--getenv", "VERILATOR_ROOT"])
+            .output()
+            .map_err(|e| {
+                let hint = match e.kind() {
+                    io::ErrorKind::NotFound => {
+                        "; install it (`apt-get install verilator`, or https://verilator.org), \
                      or name it in the environment variable VERILATOR"
-                }
-                _ => "",
-            };
-            format!("cannot run Verilator as `{exe}`: {e}{hint}")
-        })?;
+                    }
+                    _ => "",
+                };
+                format!("cannot run Verilator as `{exe}`: {e}{hint}")
+            })?;
         let root = String::from_utf8_lossy(&answer.stdout).trim().to_string();
         let include = Path::new(&root).join("include");
         if !include.join("verilated.cpp").is_file() {
@@ -42,7 +45,10 @@ impl Tool {
                 include.join("verilated.cpp").display()
             ));
         }
-        Ok(Self { exe: exe.into(), include })
+        Ok(Self {
+            exe: exe.into(),
+            include,
+        })
     }
 
     /// Verilator, ready to take arguments.
@@ -59,10 +65,25 @@ impl Tool {
     /// makefile takes `-Os`, three times slower.
     pub fn compiler(&self) -> cc::Build {
         let mut build = cc::Build::new();
-        build.cpp(true).std("c++17").opt_level(3).debug(false).warnings(false);
-        build.flag_if_supported("-fcf-protection=none");
-        build.include(&self.include).include(self.include.join("vltstd"));
-        for (name, value) in [("VM_SC", "0"), ("VM_TRACE", "1"), ("VM_TRACE_FST", "1"), ("VM_COVERAGE", "1")] {
+        build
+            .cpp(true)
+            .std("c++17")
+            .opt_level(3)
+            .debug(false)
+            .warnings(false);
+        // A library could be asked to let others replace its functions; saying no allows inlining.
+        build
+            .flag_if_supported("-fcf-protection=none")
+            .flag_if_supported("-fno-semantic-interposition");
+        build
+            .include(&self.include)
+            .include(self.include.join("vltstd"));
+        for (name, value) in [
+            ("VM_SC", "0"),
+            ("VM_TRACE", "1"),
+            ("VM_TRACE_FST", "1"),
+            ("VM_COVERAGE", "1"),
+        ] {
             build.define(name, value);
         }
         build
