@@ -54,6 +54,10 @@ pub struct Mock {
     pub rx_doorbells: Cell<u32>,
     /// Waits so far.
     pub waits: Cell<u32>,
+    /// Waits so far in which the vector did not fire.
+    pub timeouts: Cell<u32>,
+    /// Frames that are sent in the moment before the next arming of the TX vector takes effect.
+    pub sent_before_arming: Cell<usize>,
     /// Completions may have been forged, so the tail proves nothing.
     pub believed: Cell<bool>,
 }
@@ -74,6 +78,8 @@ impl Mock {
             during_wait: RefCell::default(),
             rx_doorbells: Cell::new(0),
             waits: Cell::new(0),
+            timeouts: Cell::new(0),
+            sent_before_arming: Cell::new(0),
             believed: Cell::new(false),
         };
         mock.set(registers::GLOBAL, registers::ID, registers::ID_VALUE);
@@ -207,9 +213,17 @@ impl Mock {
         }
     }
 
-    fn arm(&self, number: usize, seen: u16) {
-        while let Some(frame) = if number == 0 { self.before_arming.borrow_mut().pop_front() } else { None } {
+    fn receive_all(&self, frames: &RefCell<VecDeque<Vec<u8>>>) {
+        for frame in frames.take() {
             assert!(self.receive(&frame));
+        }
+    }
+
+    fn arm(&self, number: usize, seen: u16) {
+        if number == 0 {
+            self.receive_all(&self.before_arming);
+        } else {
+            self.transmit(self.sent_before_arming.take());
         }
         let done = if number == 0 { self.rx.get().done } else { self.tx.get().done };
         let fired = self.vectors[number].get().fired;
@@ -274,12 +288,11 @@ impl Bar for Mock {
 impl Interrupts for Mock {
     fn wait(&self, vector: u32, _timeout: Duration) -> io::Result<bool> {
         self.waits.set(self.waits.get() + 1);
-        while let Some(frame) = self.during_wait.borrow_mut().pop_front() {
-            assert!(self.receive(&frame));
-        }
+        self.receive_all(&self.during_wait);
         let cell = &self.vectors[vector as usize];
         let state = cell.get();
         cell.set(Vector { fired: false, ..state });
+        self.timeouts.set(self.timeouts.get() + u32::from(!state.fired));
         Ok(state.fired)
     }
 }

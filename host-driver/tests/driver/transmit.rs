@@ -129,5 +129,9 @@ fn waiting_for_room_sees_what_was_done_before_the_arming() {
     assert_eq!(nic.tx.wait(Duration::ZERO).unwrap(), 0, "nothing done yet");
     assert_eq!(mock.transmit(3).len(), 3);
     assert_eq!(nic.tx.wait(Duration::ZERO).unwrap(), 3);
-    assert_eq!(mock.waits.get(), 1, "no wait for what is there already");
+    assert_eq!((mock.waits.get(), mock.timeouts.get()), (1, 1), "no wait for what is there already");
+
+    mock.sent_before_arming.set(5);
+    assert_eq!(nic.tx.wait(Duration::ZERO).unwrap(), 5);
+    assert_eq!(mock.timeouts.get(), 1, "fired at once for what was done between the look and the arming");
 }
