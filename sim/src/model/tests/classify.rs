@@ -1,0 +1,68 @@
+use ferronic_contract::class;
+use ferronic_contract::ring::RingSize;
+
+use super::{edgy_frame, OWN};
+use crate::model::{classify, expected_completion, verdict, DropCause, Verdict};
+
+#[test]
+fn model_and_software_path_agree_on_edgy_frames() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..500_000 {
+        // A group address as the own one is the case in which the order of the questions shows.
+        let own = if random.bool() { OWN } else { [0xFF; 6] };
+        let frame = edgy_frame(&mut random, &own, 30);
+        let model = classify(&frame, &own).expect("14 bytes are enough");
+        let software = class::classify(&frame, &own).expect("14 bytes are enough");
+        let ours = (model.destination, model.protocol, model.l2, model.vlan_tags, model.l3_offset);
+        let theirs = (software.destination, software.protocol, software.l2, software.vlan_tags, software.l3_offset());
+        assert_eq!(ours, theirs, "{frame:02x?}");
+        seen.insert((model.destination as u8, model.l2 as u8, model.vlan_tags));
+    }
+    // Each destination with each framing, and with one and two tags for frames that have a type.
+    assert_eq!(seen.len(), 4 * (3 + 2), "{seen:?}");
+}
+
+#[test]
+fn frames_without_a_whole_header_are_not_classified() {
+    for length in 0..14 {
+        assert_eq!(classify(&[0; 14][..length], &OWN), None);
+    }
+    assert!(classify(&[0; 14], &OWN).is_some());
+}
+
+#[test]
+fn a_completion_carries_the_class_and_where_it_lies_in_the_ring() {
+    let size = RingSize::new(8).unwrap();
+    let mut frame = [0; 60];
+    frame[..6].copy_from_slice(&OWN);
+    frame[12..18].copy_from_slice(&[0x81, 0, 0, 5, 8, 0]);
+    let completion = expected_completion(&frame, &OWN, 5, 0x1008, size, 77).unwrap();
+    let class = class::classify(&frame, &OWN).unwrap();
+    assert_eq!(completion.status, class.status(5));
+    assert_eq!((completion.length, completion.protocol, completion.l3_offset), (60, 0x8100, 18));
+    assert_eq!((completion.cookie, completion.index), (77, 0x1008));
+    for index in 0..=u16::MAX {
+        let phase = expected_completion(&frame, &OWN, 0, index, size, 0).unwrap().phase;
+        assert_eq!(phase, size.phase(index), "{index}");
+    }
+    assert_eq!(expected_completion(&[0; 13], &OWN, 0, 0, size, 0), None);
+    assert_eq!(expected_completion(&[0; 65_536], &OWN, 0, 0, size, 0), None);
+}
+
+#[test]
+fn verdicts_change_exactly_at_the_limits() {
+    let cases = [
+        (13, false, Verdict::Drop(DropCause::Undersize)),
+        (14, false, Verdict::Accept),
+        (1518, false, Verdict::Accept),
+        (1519, false, Verdict::Drop(DropCause::Oversize)),
+        (14, true, Verdict::Drop(DropCause::Bad)),
+        (1518, true, Verdict::Drop(DropCause::Bad)),
+        (13, true, Verdict::Drop(DropCause::Undersize)),
+        (1519, true, Verdict::Drop(DropCause::Oversize)),
+    ];
+    for (length, bad_fcs, expected) in cases {
+        assert_eq!(verdict(length, bad_fcs, 1518), expected, "{length} {bad_fcs}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Which frames the core drops, and why.
+
+use ferronic_contract::registers::{self, Register};
+use ferronic_contract::MIN_FRAME;
+
+/// Why a frame was dropped. Every received frame is delivered or dropped for one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DropCause {
+    /// RX or its queue was disabled or stopped.
+    Disabled,
+    /// Under 14 bytes.
+    Undersize,
+    /// Over MAX_FRAME.
+    Oversize,
+    /// Marked bad by the MAC: its FCS is wrong.
+    Bad,
+    /// The packet FIFO was full while descriptors were there.
+    Fifo,
+    /// The packet FIFO was full while its head waited for a descriptor.
+    NoDescriptor,
+    /// Longer than the descriptor's buffer.
+    Buffer,
+}
+
+impl DropCause {
+    /// Every cause, in the order in which the core asks.
+    pub const ALL: [Self; 7] =
+        [Self::Disabled, Self::Undersize, Self::Oversize, Self::Bad, Self::Fifo, Self::NoDescriptor, Self::Buffer];
+
+    /// Short name, as in reports: that of the counter.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Undersize => "undersize",
+            Self::Oversize => "oversize",
+            Self::Bad => "bad",
+            Self::Fifo => "fifo",
+            Self::NoDescriptor => "no_descriptor",
+            Self::Buffer => "buffer",
+        }
+    }
+
+    /// The counter of a cause: where its group of registers starts in the BAR, and the register.
+    pub const fn counter(self) -> (u32, Register) {
+        match self {
+            Self::Disabled => (registers::GLOBAL, registers::DROP_DISABLED),
+            Self::Undersize => (registers::GLOBAL, registers::DROP_UNDERSIZE),
+            Self::Oversize => (registers::GLOBAL, registers::DROP_OVERSIZE),
+            Self::Bad => (registers::GLOBAL, registers::DROP_BAD),
+            Self::Fifo => (registers::GLOBAL, registers::DROP_FIFO),
+            Self::NoDescriptor => (registers::GLOBAL, registers::DROP_NO_DESCRIPTOR),
+            Self::Buffer => (registers::RX_QUEUE, registers::queue::DROP_BUFFER),
+        }
+    }
+}
+
+impl std::fmt::Display for DropCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What becomes of a frame by its length and its FCS alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It goes on to a descriptor.
+    Accept,
+    /// It ends at the wire.
+    Drop(DropCause),
+}
+
+/// Judges a frame of `length` bytes without FCS. `max_frame` is the MAX_FRAME register.
+///
+/// Where several causes hold, the length is the one counted: the core gives an oversize frame up before its
+/// FCS has come, and a fragment of a frame has no FCS to speak of.
+pub fn verdict(length: usize, bad_fcs: bool, max_frame: u16) -> Verdict {
+    if length < usize::from(MIN_FRAME) {
+        Verdict::Drop(DropCause::Undersize)
+    } else if length > usize::from(max_frame) {
+        Verdict::Drop(DropCause::Oversize)
+    } else if bad_fcs {
+        Verdict::Drop(DropCause::Bad)
+    } else {
+        Verdict::Accept
+    }
+}
