@@ -20,5 +20,5 @@ pub mod tx;
 
 /// Every block with a bench of its own: top name and Verilog.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), tx::blocks(), irq::blocks()].concat()
+    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), tx::blocks(), irq::blocks(), regs::blocks()].concat()
 }
