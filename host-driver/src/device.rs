@@ -3,7 +3,7 @@
 //! VFIO, sysfs and the simulator implement them; the driver knows nothing else of the machine. They take
 //! `&self` and need not be `Send`: a lock-step simulator moves its own clock inside these calls (a register
 //! read takes as long as the answer takes, a wait lets time pass), so it charges host time there and in the
-//! [`Sink`](crate::rx::Sink) without a hook of its own.
+//! [`Sink`](crate::packet::Sink) without a hook of its own.
 
 use std::io;
 use std::rc::Rc;
@@ -12,6 +12,7 @@ use std::time::Duration;
 use ferronic_contract::registers::Register;
 
 use crate::dma::DmaRegion;
+use crate::error::Error;
 
 /// BAR 0: 32-bit registers.
 pub trait Bar {
@@ -48,6 +49,13 @@ pub struct Device {
     pub dma: Rc<dyn Dma>,
     /// Interrupts.
     pub interrupts: Rc<dyn Interrupts>,
+}
+
+impl Device {
+    /// Memory for `what`.
+    pub(crate) fn allocate(&self, what: &'static str, bytes: usize, alignment: usize) -> Result<DmaRegion, Error> {
+        self.dma.allocate(bytes, alignment).map_err(|source| Error::Memory { what, source })
+    }
 }
 
 /// A group of registers of the BAR: the global ones, a queue's, or a vector's.

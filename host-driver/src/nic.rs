@@ -8,9 +8,10 @@ use ferronic_contract::MAX_FRAME;
 
 use crate::device::{Device, Group};
 use crate::error::Error;
+use crate::packet::Filter;
 use crate::pool::Pool;
-use crate::queue::{in_range, Moderation, QueueConfig, GONE, PATIENCE};
-use crate::rx::{Filter, RxQueue};
+use crate::queue::{in_range, Moderation, Queue, QueueConfig, GONE, PATIENCE};
+use crate::rx::RxQueue;
 use crate::statistics::{self, Counter, RxStatistics, TxStatistics};
 use crate::tx::TxQueue;
 
@@ -116,7 +117,7 @@ impl Nic {
         }
         // A driver that died may have left the queues running; a reset in the middle of its DMA would leave
         // answers without a question. A queue that does not come to rest is reset all the same.
-        let old = [crate::queue::Queue::rx(&device), crate::queue::Queue::tx(&device)];
+        let old = [Queue::rx(&device), Queue::tx(&device)];
         for queue in &old {
             queue.disable();
         }
@@ -132,7 +133,7 @@ impl Nic {
             .map_err(|source| Error::Memory { what: "packet buffers", source })?;
         global.write(registers::MAX_FRAME, u32::from(config.max_frame));
         let filter = set_filter(&global, config.mac);
-        let rx = RxQueue::new(&device, pool.clone(), &config.rx, config.doorbell_every, filter, clock_khz)?;
+        let rx = RxQueue::new(&device, pool.clone(), config, filter, clock_khz)?;
         let tx = TxQueue::new(&device, &config.tx, config.max_frame, clock_khz)?;
         let mut nic = Self { rx, tx, device, global, pool, clock_khz, closed: false };
         nic.tx.queue.enable();

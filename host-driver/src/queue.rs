@@ -18,6 +18,8 @@ pub(crate) const GONE: u32 = u32::MAX;
 /// Reads of a status register before the driver gives up waiting. A read crosses the bus and back, about a
 /// microsecond, so this is longer than the core's completion time-out of 50 ms.
 pub(crate) const PATIENCE: u32 = 200_000;
+/// Alignment of the rings that the core asks for.
+pub(crate) const RING_ALIGNMENT: usize = 4096;
 /// Largest value of the 24-bit timers.
 const MAX_CYCLES: u64 = (1 << 24) - 1;
 

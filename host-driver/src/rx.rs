@@ -10,7 +10,6 @@
 
 use std::time::Duration;
 
-use ferronic_contract::class::{classify, Class, Mac};
 use ferronic_contract::completion::{self, RxCompletion};
 use ferronic_contract::descriptor::{self, RxDescriptor};
 use ferronic_contract::MIN_FRAME;
@@ -18,64 +17,16 @@ use ferronic_contract::MIN_FRAME;
 use crate::device::Device;
 use crate::dma::DmaRegion;
 use crate::error::Error;
+use crate::nic::Config;
+use crate::packet::Filter;
+pub use crate::packet::{Packet, Path, Sink};
 use crate::pool::{Buffer, Pool};
-use crate::queue::{Queue, QueueConfig};
+use crate::queue::{Queue, RING_ALIGNMENT};
 use crate::ring::{Consumer, Producer};
 use crate::statistics::RxStatistics;
 
 /// Completions looked at before the first of them is handled.
 const BATCH: usize = 32;
-/// Alignment of the rings that the core asks for.
-const RING_ALIGNMENT: usize = 4096;
-
-/// Where packets go.
-pub trait Sink {
-    /// Takes a packet. Dropping it gives its buffer back to the pool; keeping it, or the buffer from
-    /// [`Packet::into_buffer`], keeps the buffer out until it is dropped.
-    fn deliver(&mut self, packet: Packet);
-}
-
-impl<F: FnMut(Packet)> Sink for F {
-    fn deliver(&mut self, packet: Packet) {
-        self(packet);
-    }
-}
-
-/// Who classified a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
-    /// The core, in the status bits: the driver has not touched the header.
-    Status,
-    /// The driver, by `eth_type_trans()`'s rule on the header.
-    Software,
-}
-
-/// A received packet, which owns its buffer.
-#[derive(Debug)]
-pub struct Packet {
-    buffer: Buffer,
-    /// What the core wrote. Its classification is to be trusted only on [`Path::Status`].
-    pub completion: RxCompletion,
-    /// What the link layer says of the packet.
-    pub class: Class,
-    /// Who said so.
-    pub path: Path,
-    /// Whether the header was prefetched while the packet before was being handled.
-    pub prefetched_ahead: bool,
-}
-
-impl Packet {
-    /// The frame, from the destination address on, without FCS.
-    pub fn bytes(&self) -> &[u8] {
-        // The length was checked against the buffer.
-        self.buffer.bytes().get(..usize::from(self.completion.length)).unwrap_or_default()
-    }
-
-    /// The buffer, with the frame at offset 0.
-    pub fn into_buffer(self) -> Buffer {
-        self.buffer
-    }
-}
 
 /// A completion that broke the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -117,13 +68,6 @@ pub enum Turn {
     Polled(usize),
 }
 
-/// Own address, and the epoch that the core stamps on frames it compared with that address.
-#[derive(Clone, Copy)]
-pub(crate) struct Filter {
-    pub(crate) mac: Mac,
-    pub(crate) epoch: u8,
-}
-
 /// An RX queue.
 pub struct RxQueue {
     pub(crate) queue: Queue,
@@ -143,23 +87,30 @@ pub struct RxQueue {
 }
 
 impl RxQueue {
-    pub(crate) fn new(device: &Device, pool: Pool, config: &QueueConfig, doorbell_every: u16, filter: Filter, clock_khz: u32) -> Result<Self, Error> {
-        let entries = config.ring.entries() as usize;
-        let allocate = |what, bytes| device.dma.allocate(bytes, RING_ALIGNMENT).map_err(|source| Error::Memory { what, source });
-        let descriptors = allocate("the RX descriptor ring", entries * descriptor::BYTES)?;
-        let completions = allocate("the RX completion ring", entries * completion::BYTES)?;
+    /// Sets the queue up; it does not run yet.
+    pub(crate) fn new(
+        device: &Device,
+        pool: Pool,
+        config: &Config,
+        filter: Filter,
+        clock_khz: u32,
+    ) -> Result<Self, Error> {
+        let ring = config.rx.ring;
+        let entries = ring.entries() as usize;
+        let descriptors = device.allocate("the RX descriptor ring", entries * descriptor::BYTES, RING_ALIGNMENT)?;
+        let completions = device.allocate("the RX completion ring", entries * completion::BYTES, RING_ALIGNMENT)?;
         let queue = Queue::rx(device);
-        queue.set_up(config, descriptors.bus(), completions.bus(), clock_khz)?;
+        queue.set_up(&config.rx, descriptors.bus(), completions.bus(), clock_khz)?;
         Ok(Self {
             queue,
             descriptors,
             completions,
-            producer: Producer::new(config.ring),
-            consumer: Consumer::new(config.ring),
+            producer: Producer::new(ring),
+            consumer: Consumer::new(ring),
             posted: (0..pool.buffers()).map(|_| None).collect(),
             batch: [RxCompletion::default(); BATCH],
             pool,
-            doorbell_every,
+            doorbell_every: config.doorbell_every,
             filter,
             armed: false,
             fault: None,
@@ -250,7 +201,7 @@ impl RxQueue {
             // An interrupt without a packet: low water, or a stopped queue.
             self.queue.check()?;
         }
-        if handled < budget {
+        if handled < budget && self.fault.is_none() {
             self.publish();
             self.queue.arm(self.consumer.next());
             self.armed = true;
@@ -341,30 +292,24 @@ impl RxQueue {
 
     fn deliver<S: Sink + ?Sized>(&mut self, position: usize, buffer: Buffer, sink: &mut S) {
         let completion = self.batch[position];
-        let (class, path) = match class_of(&completion, self.filter.epoch) {
-            Some(class) => (class, Path::Status),
-            None => {
-                let frame = buffer.bytes().get(..usize::from(completion.length)).unwrap_or_default();
-                // `check` refused frames under the 14 bytes that the rule needs.
-                let Some(class) = classify(frame, &self.filter.mac) else { return };
-                (class, Path::Software)
-            }
-        };
         let prefetched_ahead = position > 0;
+        // `check` refused frames that are too short to be classified.
+        let Some(packet) = Packet::new(buffer, completion, &self.filter, prefetched_ahead) else { return };
         self.statistics.packets += 1;
         self.statistics.bytes += u64::from(completion.length);
         self.statistics.prefetched_ahead += u64::from(prefetched_ahead);
-        match path {
+        match packet.path {
             Path::Status => self.statistics.status_path += 1,
             Path::Software => self.statistics.software_path += 1,
         }
-        sink.deliver(Packet { buffer, completion, class, path, prefetched_ahead });
+        sink.deliver(packet);
     }
 
     /// Lends a buffer to the device, which learns of it with the next doorbell.
     fn post(&mut self, buffer: Buffer) {
         let Some(slot) = self.producer.post() else { return };
-        let descriptor = RxDescriptor { address: buffer.bus(), length: self.pool.buffer_bytes(), cookie: buffer.number() };
+        let length = self.pool.buffer_bytes();
+        let descriptor = RxDescriptor { address: buffer.bus(), length, cookie: buffer.number() };
         self.descriptors.write(slot * descriptor::BYTES, descriptor.encode());
         if let Some(place) = self.posted.get_mut(buffer.number() as usize) {
             *place = Some(buffer);
@@ -377,18 +322,4 @@ impl RxQueue {
             self.statistics.doorbells += 1;
         }
     }
-}
-
-/// What the status bits say, when the core vouches for them under the address filter of this epoch.
-fn class_of(completion: &RxCompletion, epoch: u8) -> Option<Class> {
-    let status = completion.status;
-    if !status.classified() || status.epoch() != epoch || status.vlan_tags() > 2 {
-        return None;
-    }
-    Some(Class {
-        destination: status.destination(),
-        protocol: completion.protocol,
-        l2: status.l2()?,
-        vlan_tags: status.vlan_tags(),
-    })
 }

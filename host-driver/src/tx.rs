@@ -13,12 +13,10 @@ use crate::device::Device;
 use crate::dma::DmaRegion;
 use crate::error::Error;
 use crate::pool::Buffer;
-use crate::queue::{Queue, QueueConfig};
+use crate::queue::{Queue, QueueConfig, RING_ALIGNMENT};
 use crate::ring::Producer;
 use crate::statistics::TxStatistics;
 
-/// Alignment of the ring that the core asks for.
-const RING_ALIGNMENT: usize = 4096;
 /// The index write-back is one word; a cache line of its own keeps it apart.
 const WRITE_BACK_BYTES: usize = 64;
 
@@ -90,9 +88,8 @@ pub struct TxQueue {
 impl TxQueue {
     pub(crate) fn new(device: &Device, config: &QueueConfig, max_frame: u16, clock_khz: u32) -> Result<Self, Error> {
         let entries = config.ring.entries() as usize;
-        let allocate = |what, bytes, alignment| device.dma.allocate(bytes, alignment).map_err(|source| Error::Memory { what, source });
-        let descriptors = allocate("the TX descriptor ring", entries * descriptor::BYTES, RING_ALIGNMENT)?;
-        let write_back = allocate("the TX index write-back", WRITE_BACK_BYTES, WRITE_BACK_BYTES)?;
+        let descriptors = device.allocate("the TX descriptor ring", entries * descriptor::BYTES, RING_ALIGNMENT)?;
+        let write_back = device.allocate("the TX index write-back", WRITE_BACK_BYTES, WRITE_BACK_BYTES)?;
         let queue = Queue::tx(device);
         queue.set_up(config, descriptors.bus(), write_back.bus(), clock_khz)?;
         Ok(Self {

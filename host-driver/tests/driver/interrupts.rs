@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ferronic::rx::Turn;
+use ferronic::rx::{RxFault, Turn};
 use ferronic::Error;
 use ferronic_contract::cause::Cause;
 use ferronic_contract::registers::{self, queue};
@@ -115,4 +115,17 @@ fn a_stopped_queue_and_a_removed_device_are_told_with_the_reason() {
     assert!(matches!(nic.rx.turn(4, NOW, &mut sink), Err(Error::DeviceGone)));
     assert!(matches!(nic.check(), Err(Error::DeviceGone)));
     assert!(matches!(nic.close(), Err(Error::DeviceGone)));
+}
+
+#[test]
+fn a_fault_behind_good_packets_is_told_without_waiting() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let mut sink = Numbers::default();
+    assert!(mock.receive(&frame(0)));
+    assert!(mock.receive_with(&frame(1), |c| c.index = 7));
+    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
+    let fault = RxFault::Index { found: 7, expected: 1 };
+    assert!(matches!(nic.rx.turn(4, NOW, &mut sink), Err(Error::Rx(found)) if found == fault));
+    assert_eq!(mock.waits.get(), 0);
 }
