@@ -1,0 +1,86 @@
+//! The first 32 bytes of a frame, gathered from beats of any width.
+//!
+//!     beat → word 0 | word 1 | … → window
+//!
+//! The window of a frame stands from the cycle after its last beat until the cycle of the next frame's first beat,
+//! that one included. Bytes behind the end of a short frame are left over from earlier ones: the user
+//! masks them by the frame's length. A beat a cycle.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// N words of W bits, N = max(1, 256 / W).
+#[derive(LogicBlock)]
+pub struct Window<const W: usize, const N: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub beat_valid: Signal<In, Bit>,
+    pub beat_first: Signal<In, Bit>,
+    pub beat_data: Signal<In, Bits<W>>,
+    /// Byte i of the frame in bits 8i+7:8i.
+    pub window: Signal<Out, Bits<256>>,
+    // Word N-1 holds the first beat.
+    words: [DFF<Bits<W>>; N],
+    left: DFF<Bits<4>>,
+    left_now: Signal<Local, Bits<4>>,
+    word: Signal<Local, Bits<W>>,
+    gathered: Signal<Local, Bits<256>>,
+    all: Constant<Bits<4>>,
+    one: Constant<Bits<4>>,
+    width: Constant<Bits<10>>,
+}
+
+impl<const W: usize, const N: usize> Default for Window<W, N> {
+    fn default() -> Self {
+        assert_eq!(N, (256 / W).max(1));
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            beat_valid: Default::default(),
+            beat_first: Default::default(),
+            beat_data: Default::default(),
+            window: Default::default(),
+            words: std::array::from_fn(|_| Default::default()),
+            left: Default::default(),
+            left_now: Default::default(),
+            word: Default::default(),
+            gathered: Default::default(),
+            all: Constant::new(N.to_bits()),
+            one: Constant::new(1.into()),
+            width: Constant::new(W.to_bits()),
+        }
+    }
+}
+
+impl<const W: usize, const N: usize> Logic for Window<W, N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, left);
+        for i in 0_usize..N {
+            self.words[i].clock.next = self.clock.val();
+            self.words[i].d.next = self.words[i].q.val();
+        }
+        self.left_now.next = self.left.q.val();
+        if self.beat_first.val() {
+            self.left_now.next = self.all.val();
+        }
+        if self.beat_valid.val() & (self.left_now.val() != 0) {
+            self.left.d.next = self.left_now.val() - self.one.val();
+            for i in 0_usize..N {
+                if self.left.d.val().index() == i {
+                    self.words[i].d.next = self.beat_data.val();
+                }
+            }
+        }
+        self.gathered.next = 0.into();
+        self.word.next = 0.into();
+        for i in 0_usize..N {
+            self.word.next = self.words[i].q.val();
+            self.gathered.next = (self.gathered.val() << self.width.val()) | bit_cast::<256, W>(self.word.val());
+        }
+        self.window.next = self.gathered.val();
+        if self.reset.val() {
+            self.left.d.next = 0.into();
+        }
+    }
+}
