@@ -96,8 +96,8 @@ impl Model {
         self
     }
 
-    /// Whether an FST trace can be opened (default false). An open trace slows simulation tenfold; the possibility
-    /// alone costs little, but inhibits some optimisation.
+    /// Whether an FST trace can be opened (default false). An open trace slows simulation tenfold, the possibility alone
+    /// by a tenth.
     pub fn trace(mut self, on: bool) -> Self {
         self.trace = on;
         self
