@@ -49,8 +49,8 @@ pub(crate) struct Downstream {
     queued: VecDeque<Queued>,
     /// Why `queued` is not empty after all that could be sent has been.
     held: Held,
-    /// When requests were last found held: none of them has left before.
-    held_at: u64,
+    /// A request was found held and none has left since: the next leaves now, not when it was queued.
+    stalled: bool,
     flying: VecDeque<Flying>,
     /// The TLP that the device sees, its bytes, and how many of them it has taken.
     staged: Option<Flying>,
@@ -69,7 +69,7 @@ impl Downstream {
             credits: CreditPool::new(credits),
             queued: VecDeque::new(),
             held: Held::Nothing,
-            held_at: 0,
+            stalled: false,
             flying: VecDeque::new(),
             staged: None,
             bytes: Vec::new(),
@@ -107,7 +107,7 @@ impl Downstream {
     ) {
         self.credits.collect(now);
         while wire.free_at(Direction::Down) <= now {
-            let index = self.choose(now, requester);
+            let index = self.choose(requester);
             let (tlp, earliest, closes) = if let Some(index) = index {
                 let Some(mut queued) = self.queued.remove(index) else {
                     return;
@@ -117,7 +117,9 @@ impl Downstream {
                     requester.sent(handle, tag, now);
                 }
                 self.credits.take(Cost::of(&queued.tlp.header));
-                (queued.tlp, queued.queued_at.max(self.held_at), false)
+                let stalled = std::mem::take(&mut self.stalled);
+                let earliest = if stalled { now } else { queued.queued_at };
+                (queued.tlp, earliest, false)
             } else if self.held == Held::Posted {
                 return;
             } else {
@@ -136,7 +138,7 @@ impl Downstream {
     }
 
     /// The first queued request that may be sent.
-    fn choose(&mut self, now: u64, requester: &Requester) -> Option<usize> {
+    fn choose(&mut self, requester: &Requester) -> Option<usize> {
         self.held = Held::Nothing;
         for (index, queued) in self.queued.iter().enumerate() {
             let covered = self.credits.covers(Cost::of(&queued.tlp.header));
@@ -144,7 +146,7 @@ impl Downstream {
             if covered && (posted || requester.free_tag().is_some()) {
                 return Some(index);
             }
-            self.held_at = now;
+            self.stalled = true;
             if posted {
                 self.held = Held::Posted;
                 return None;

@@ -64,6 +64,11 @@ fn beats_and_bytes() {
             (vec![Rule::LengthMismatch], 1)
         );
     }
+    // One DW more than the longest TLP there is.
+    let mut longest = request(true, 1024, |r| (r.address, r.wide) = (1 << 32, true));
+    longest.header.digest = true;
+    let more = [raw(&longest), vec![0; 4]].concat();
+    assert_eq!(run(whole(&more)), (vec![Rule::LengthMismatch], 0));
     // A digest belongs to the TLP.
     let mut digest = request(false, 1, |_| {});
     digest.header.digest = true;
@@ -118,4 +123,34 @@ fn a_read_without_np_ready() {
         streams.step(&mut bench, true);
     }
     assert_eq!((bench.broken(), streams.received.len()), (vec![], 20));
+}
+
+#[test]
+fn a_broken_read_gives_its_credit_back() {
+    let credits = Credits {
+        nonposted_headers: 1,
+        ..Settings::default().credits
+    };
+    let settings = Settings {
+        credits,
+        ..Settings::default()
+    };
+    let mut bench = Bench::enumerated(settings.clone()).0;
+    let mut streams = Streams::new(&settings, 8000);
+    streams.now_ps = bench.rc.now_ps();
+    let read = request(false, 1, |_| {});
+    let too_long = [raw(&read), vec![0; 4]].concat();
+    streams.tx.extend(
+        beats(&too_long, 2)
+            .enumerate()
+            .map(|(i, beat)| (beat, i == 0)),
+    );
+    streams.send(&read);
+    for _ in 0..5000 {
+        streams.step(&mut bench, true);
+    }
+    assert_eq!(
+        (bench.broken(), streams.received.len()),
+        (vec![Rule::LengthMismatch], 1)
+    );
 }

@@ -5,7 +5,7 @@ mod common;
 use common::{request, Bench, DEVICE, EXPRESS, HOST, RAM};
 use ferronic_pcie::config::{self, ConfigAccess};
 use ferronic_pcie::tlp::{Body, Completion, MemoryRequest, Message};
-use ferronic_pcie::{Bdf, Header, Rule, Settings, Status, Tlp};
+use ferronic_pcie::{Bdf, Header, ReadFault, Rule, Settings, Status, Tlp};
 
 fn bench() -> Bench {
     Bench::enumerated(Settings::default()).0
@@ -141,12 +141,34 @@ fn limits_follow_configuration_writes() {
 }
 
 #[test]
+fn a_tag_stays_in_use_when_a_duplicate_completion_comes() {
+    let mut bench = bench();
+    bench.rc.inject_read_fault(ReadFault::Duplicate);
+    for _ in 0..2 {
+        bench.rc.push_tlp(request(false, 1, |r| r.tag = 7));
+        bench.rc.settle(&mut bench.ram);
+        assert!(bench.rc.take_tlp().is_some()); // the completion, then the duplicate
+        assert_eq!(bench.broken(), []);
+    }
+    bench.rc.push_tlp(request(false, 1, |r| r.tag = 7));
+    assert_eq!(bench.broken(), [Rule::TagInUse]);
+}
+
+#[test]
 fn a_request_on_its_way_while_bus_mastering_ends_is_legal() {
     let mut bench = bench();
     let off = bench
         .rc
         .config_write(config::COMMAND, config::COMMAND_MEMORY, 0xF);
     bench.rc.push_tlp(request(true, 1, |_| {})); // before the device has seen the write
+    bench.rc.settle(&mut bench.ram);
+    let write = bench.rc.take_tlp().expect("the write arrives");
+    bench.rc.push_tlp(request(true, 1, |_| {})); // before the device has answered
+    let answer = bench
+        .endpoint
+        .answer(&write)
+        .expect("a configuration write has an answer");
+    bench.rc.push_tlp(answer);
     bench.wait(off);
     assert_eq!(bench.broken(), []);
     assert!(!bench.rc.limits().bus_master);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Bench, Streams, DEVICE, RAM};
-use ferronic_pcie::{Credits, DllpShare, Header, Link, Outcome, Settings, Splits, Tlp};
+use ferronic_pcie::{Credits, DllpShare, Header, Kind, Link, Outcome, Settings, Splits, Tlp};
 
 const CLOCK: u64 = 8_000; // 125 MHz
 
@@ -16,9 +16,10 @@ fn quiet() -> Settings {
 
 /// An enumerated device on streams, at a time when the link is idle.
 fn streams(settings: &Settings) -> (Bench, Streams) {
-    let bench = Bench::enumerated(settings.clone()).0;
+    let mut bench = Bench::enumerated(settings.clone()).0;
     let mut streams = Streams::new(settings, CLOCK);
     streams.now_ps = bench.rc.now_ps().next_multiple_of(CLOCK) + 10_000_000;
+    streams.step(&mut bench, true);
     (bench, streams)
 }
 
@@ -110,6 +111,7 @@ fn dllps_take_their_share_of_the_other_direction() {
         8 * (100 / 2 + 100 / 4)
     );
     assert_eq!(counters.up.dllp_bytes, before.up.dllp_bytes);
+    assert_eq!(counters.down.busy_ps - before.down.busy_ps, 8 * 75 * 4_000);
 }
 
 #[test]
@@ -180,6 +182,108 @@ fn a_full_buffer_holds_the_device_back_and_lets_it_go() {
         }
         assert_eq!(bench.broken(), []);
     }
+}
+
+/// What the device has given away is on the link, in the transmit buffer, or one TLP too much.
+#[test]
+fn the_transmit_buffer_is_bounded() {
+    let (mut bench, mut streams) = streams(&quiet());
+    for i in 0..100u64 {
+        streams.send(&Tlp::memory_write(DEVICE, RAM + i * 256, &[1; 256]));
+    }
+    let before = streams.tx.len();
+    let clocks = 1000;
+    for _ in 0..clocks {
+        streams.step(&mut bench, true);
+    }
+    let taken = (before - streams.tx.len()) * 8;
+    let linked = (clocks * CLOCK / 4_000) as usize;
+    let buffer = Settings::default().transmit_buffer as usize;
+    assert!(
+        taken >= linked && taken <= linked + buffer + 2 * 276,
+        "{taken} bytes"
+    );
+}
+
+/// Clock edges, in ps, at which the device has taken each TLP.
+fn times(bench: &mut Bench, streams: &mut Streams, count: usize) -> Vec<u64> {
+    let mut times = Vec::new();
+    while times.len() < count {
+        streams.step(bench, true);
+        times.resize(streams.received.len(), streams.now_ps);
+    }
+    times
+}
+
+#[test]
+fn cpu_writes_follow_each_other_without_a_gap() {
+    let (mut bench, mut streams) = streams(&quiet());
+    for _ in 0..4 {
+        bench.rc.cpu_write32(0xE000_0000, 1);
+    }
+    let times = times(&mut bench, &mut streams, 4);
+    // 24 bytes on the link are 96 ns: 12 clocks.
+    assert!(
+        times.windows(2).all(|w| w[1] - w[0] == 12 * CLOCK),
+        "{times:?}"
+    );
+}
+
+#[test]
+fn credits_of_the_device_pace_cpu_writes() {
+    let device_credits = Credits {
+        posted_headers: 1,
+        ..Settings::default().device_credits
+    };
+    let (mut bench, mut streams) = streams(&Settings {
+        device_credits,
+        ..quiet()
+    });
+    for _ in 0..4 {
+        bench.rc.cpu_write32(0xE000_0000, 1);
+    }
+    let times = times(&mut bench, &mut streams, 4);
+    // Credits take half the latency back, the next write its 96 ns and the other half; each waits for a
+    // clock edge, and 16 bytes are two beats.
+    let round_trip =
+        500_000u64.next_multiple_of(CLOCK) + (500_000u64 + 96_000).next_multiple_of(CLOCK);
+    assert!(
+        times
+            .windows(2)
+            .all(|w| w[1] - w[0] == round_trip + 2 * CLOCK),
+        "{times:?}"
+    );
+}
+
+/// A read of the CPU that waits for credits does not hold the writes after it.
+#[test]
+fn cpu_writes_pass_a_read_without_credits() {
+    let device_credits = Credits {
+        nonposted_headers: 1,
+        ..Settings::default().device_credits
+    };
+    let (mut bench, mut streams) = streams(&Settings {
+        device_credits,
+        ..quiet()
+    });
+    bench.rc.cpu_read32(0xE000_0000);
+    bench.rc.cpu_read32(0xE000_0000);
+    for _ in 0..20 {
+        streams.step(&mut bench, true);
+    }
+    for _ in 0..2 {
+        bench.rc.cpu_write(0xE000_0000, &[1; 128]);
+        streams.step(&mut bench, true);
+    }
+    let times = times(&mut bench, &mut streams, 4);
+    let kinds: Vec<Kind> = streams
+        .received
+        .iter()
+        .map(|tlp| tlp.header.kind())
+        .collect();
+    assert_eq!(kinds, [Kind::MRd, Kind::MWr, Kind::MWr, Kind::MRd]);
+    // 148 bytes on the link are 592 ns: 74 clocks.
+    assert_eq!(times[2] - times[1], 74 * CLOCK);
 }
 
 /// One posted header credit: a write leaves when the credit of the one before is back.
