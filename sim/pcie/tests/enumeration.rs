@@ -312,3 +312,22 @@ fn bad_answers_read_as_all_ones() {
     }
     assert_eq!(bench.broken(), []);
 }
+
+#[test]
+fn the_payload_is_what_both_sides_take() {
+    for (wanted, programmed) in [(128, 128), (512, 512), (4096, 512)] {
+        let plan = Plan {
+            max_payload: wanted,
+            max_read_request: 4096,
+            ..Plan::default()
+        };
+        let mut bench = Bench::new(Settings::default());
+        let device = enumerate(&mut bench, &plan).expect("enumerates");
+        assert_eq!(
+            (device.max_payload, device.max_read_request),
+            (programmed, 4096)
+        );
+        let control = bench.endpoint.config[usize::from(EXPRESS + config::DEVICE_CONTROL) / 4];
+        assert_eq!(config::decode_size(control >> 5), programmed);
+    }
+}
