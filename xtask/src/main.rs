@@ -8,6 +8,7 @@ mod test;
 mod tool;
 
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Set up, try, test and synthesise Ferronic.
 ///
@@ -33,11 +34,18 @@ enum Subcommands {
     Synth(synth::Synth),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Arguments::parse().command {
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
         Subcommands::Setup => setup::run(),
         Subcommands::Demo(demo) => demo.run(),
         Subcommands::Test(test) => test.run(),
         Subcommands::Synth(synth) => synth.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
