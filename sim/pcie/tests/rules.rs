@@ -94,6 +94,8 @@ fn memory_requests() {
     );
     let interrupt = |r: &mut MemoryRequest| r.address = 0xFEE0_0000;
     expect(request(true, 2, interrupt), &[Rule::InterruptWrite]);
+    let half = |r: &mut MemoryRequest| (r.address, r.first_be) = (0xFEE0_0000, 0b0011);
+    expect(request(true, 1, half), &[Rule::InterruptWrite]);
     let mut translated = request(true, 1, |_| {});
     translated.header.address_type = 2;
     expect(translated, &[Rule::AddressType]);
