@@ -66,6 +66,9 @@ fn rule_2_wants_no_bare_literal_where_it_widens() {
     breaks(2, "self.out.next = (self.a.val() - 1) >> self.one.val();");
     breaks(2, "self.out.next = 0x8000_0000.into();");
     breaks(2, "if (self.a.val() + 1).any() { self.out.next = self.a.val(); }");
+    breaks(2, "self.out.next = self.a.val() >> (self.b.val() - 1);");
+    breaks(2, "for i in 0_usize..4 { self.out.next = self.a.val() << (self.b.val() + i.to_bits::<8>()); }");
+    keeps("self.out.next = self.a.val() >> (self.b.val() - self.one.val());");
     keeps("self.out.next = self.a.val() + 1;");
     keeps("if self.a.val() == 3 { self.out.next = 0x8000_0000_u64.into(); }");
 }

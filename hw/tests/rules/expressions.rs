@@ -29,7 +29,8 @@ impl Context {
     fn of(expression: &Expr) -> Self {
         match expression {
             Expr::Paren(inner) => Self::of(&inner.expr),
-            Expr::Lit(_) => Self { literal: true, carries: false },
+            // The index of a loop is unrolled into a bare number.
+            Expr::Lit(_) | Expr::Path(_) => Self { literal: true, carries: false },
             Expr::Unary(unary) => Self { carries: true, ..Self::of(&unary.expr) },
             Expr::Binary(binary) if is_shift(&binary.op) => {
                 let left = Self::of(&binary.left);
@@ -98,12 +99,14 @@ impl<'ast> Visit<'ast> for Expressions<'_> {
             self.exact(side, left.and(right), "is compared");
         }
         if is_shift(&binary.op) {
-            let left = Context::of(&binary.left);
             // Without a literal the width is that of the operands, and the carry is lost as in Rust.
+            let (left, right) = (Context::of(&binary.left), Context::of(&binary.right));
             if matches!(binary.op, BinOp::Shr(_)) && left.literal {
                 self.exact(&binary.left, left, "is shifted right");
             }
-            self.exact(&binary.right, Context::of(&binary.right), "is a shift count");
+            if right.literal {
+                self.exact(&binary.right, right, "is a shift count");
+            }
         }
         visit::visit_expr_binary(self, binary);
     }

@@ -3,9 +3,10 @@
 //! rust-hdl accepts each of these faults, passes its own checks, and emits wrong Verilog:
 //!
 //! 1. `&`, `|`, `^` and a comparison side by side need parentheses: Verilog ranks them otherwise than Rust.
-//! 2. A bare literal is 32 bits wide and widens the arithmetic around it; one of 2³¹ and more needs `_u64`.
+//! 2. A bare literal is 32 bits wide and widens the arithmetic around it, which shows when that is compared, cast,
+//!    shifted right, reduced, or a shift count. One of 2³¹ and more needs `_u64`.
 //! 3. Arithmetic and `!` go into a signal of the exact width (or `bit_cast::<N, N>`) before they are compared,
-//!    cast, shifted right, reduced, matched or used as an index.
+//!    cast, matched or used as an index.
 //! 4. `update` begins with `dff_setup!`; every output, Local and child input has a default.
 //! 5. No Local is read before it is written.
 //! 6. The reset branch is the last statement.
