@@ -1,0 +1,178 @@
+//! Chooses the next TLP to send and builds its header. Combinational.
+//!
+//! The address decides between a header of three dwords (below 4 GiB) and of four.
+
+use crate::pcie::swap::Swap;
+use rust_hdl_core::prelude::*;
+
+#[derive(LogicBlock, Default)]
+pub struct Grant {
+    pub bdf: Signal<In, Bits<16>>,
+    pub master_enable: Signal<In, Bit>,
+    pub np_ready: Signal<In, Bit>,
+    pub cpl_valid: Signal<In, Bit>,
+    pub cpl_status: Signal<In, Bits<3>>,
+    pub cpl_byte_count: Signal<In, Bits<12>>,
+    pub cpl_lower: Signal<In, Bits<7>>,
+    pub cpl_requester: Signal<In, Bits<16>>,
+    pub cpl_tag: Signal<In, Bits<8>>,
+    pub cpl_tc: Signal<In, Bits<3>>,
+    pub cpl_attr: Signal<In, Bits<2>>,
+    pub cpl_dwords: Signal<In, Bits<2>>,
+    pub pay_valid: Signal<In, Bit>,
+    pub pay_addr: Signal<In, Bits<64>>,
+    pub pay_dwords: Signal<In, Bits<11>>,
+    pub pay_first_be: Signal<In, Bits<4>>,
+    pub pay_last_be: Signal<In, Bits<4>>,
+    pub small_valid: Signal<In, Bit>,
+    pub small_addr: Signal<In, Bits<64>>,
+    pub small_dwords: Signal<In, Bits<11>>,
+    pub small_first_be: Signal<In, Bits<4>>,
+    pub small_last_be: Signal<In, Bits<4>>,
+    pub rd_valid: Signal<In, Bit>,
+    pub rd_addr: Signal<In, Bits<64>>,
+    pub rd_dwords: Signal<In, Bits<11>>,
+    pub rd_first_be: Signal<In, Bits<4>>,
+    pub rd_last_be: Signal<In, Bits<4>>,
+    pub rd_tag: Signal<In, Bits<8>>,
+    /// The source that sent last.
+    pub turn: Signal<In, Bits<2>>,
+    /// A source may send, and which.
+    pub found: Signal<Out, Bit>,
+    pub choice: Signal<Out, Bits<2>>,
+    /// Its header in the order of the wire, whether that has four dwords, and the dwords of the TLP in all.
+    pub header: Signal<Out, Bits<128>>,
+    pub wide: Signal<Out, Bit>,
+    pub has_payload: Signal<Out, Bit>,
+    pub dwords: Signal<Out, Bits<12>>,
+
+    // Round robin over cpl 0, pay 1, small 2, rd 3: the first that wants, from the one behind `turn`.
+    wants: Signal<Local, Bits<4>>,
+    candidate: [Signal<Local, Bits<2>>; 4],
+    pick: [Signal<Local, Bits<2>>; 5],
+    taken: [Signal<Local, Bit>; 5],
+
+    // Header of the granted source; dwords as the specification draws them.
+    operation: Signal<Local, Bits<8>>,
+    tc: Signal<Local, Bits<3>>,
+    attr: Signal<Local, Bits<2>>,
+    length: Signal<Local, Bits<11>>,
+    dword1: Signal<Local, Bits<16>>,
+    high: Signal<Local, Bits<32>>,
+    low: Signal<Local, Bits<32>>,
+    is_wide: Signal<Local, Bit>,
+    payload: Signal<Local, Bit>,
+    total: Signal<Local, Bits<12>>,
+    text: Signal<Local, Bits<128>>,
+    swap: Swap<128, 4>,
+}
+
+impl Logic for Grant {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // Grant.
+        self.wants.next = 0.into();
+        if self.cpl_valid.val() {
+            self.wants.next = 1.into();
+        }
+        if self.pay_valid.val() & self.master_enable.val() {
+            self.wants.next = self.wants.val() | 2;
+        }
+        if self.small_valid.val() & self.master_enable.val() {
+            self.wants.next = self.wants.val() | 4;
+        }
+        if self.rd_valid.val() & self.master_enable.val() & self.np_ready.val() {
+            self.wants.next = self.wants.val() | 8;
+        }
+        self.pick[0].next = 0.into();
+        self.taken[0].next = false;
+        for i in 0_usize..4 {
+            self.candidate[i].next = self.turn.val() + i.to_bits::<2>() + 1;
+            self.pick[i + 1].next = self.pick[i].val();
+            self.taken[i + 1].next = self.taken[i].val();
+            if !self.taken[i].val() & self.wants.val().get_bit(self.candidate[i].val().index()) {
+                self.pick[i + 1].next = self.candidate[i].val();
+                self.taken[i + 1].next = true;
+            }
+        }
+
+        // Header.
+        self.operation.next = 64.into();
+        self.tc.next = 0.into();
+        self.attr.next = 0.into();
+        self.payload.next = true;
+        match self.pick[4].val().index() {
+            0 => {
+                self.payload.next = self.cpl_dwords.val() != 0;
+                self.operation.next = 10.into();
+                if self.cpl_dwords.val() != 0 {
+                    self.operation.next = 74.into();
+                }
+                self.tc.next = self.cpl_tc.val();
+                self.attr.next = self.cpl_attr.val();
+                self.length.next = bit_cast::<11, 2>(self.cpl_dwords.val());
+                self.dword1.next =
+                    (bit_cast::<16, 3>(self.cpl_status.val()) << 13) | bit_cast::<16, 12>(self.cpl_byte_count.val());
+                self.high.next = 0.into();
+                self.low.next = (bit_cast::<32, 16>(self.cpl_requester.val()) << 16)
+                    | (bit_cast::<32, 8>(self.cpl_tag.val()) << 8)
+                    | bit_cast::<32, 7>(self.cpl_lower.val());
+            }
+            1 => {
+                self.length.next = self.pay_dwords.val();
+                self.dword1.next =
+                    bit_cast::<16, 4>(self.pay_first_be.val()) | (bit_cast::<16, 4>(self.pay_last_be.val()) << 4);
+                self.high.next = self.pay_addr.val().get_bits::<32>(32);
+                self.low.next = bit_cast::<32, 30>(self.pay_addr.val().get_bits::<30>(2)) << 2;
+            }
+            2 => {
+                self.length.next = self.small_dwords.val();
+                self.dword1.next =
+                    bit_cast::<16, 4>(self.small_first_be.val()) | (bit_cast::<16, 4>(self.small_last_be.val()) << 4);
+                self.high.next = self.small_addr.val().get_bits::<32>(32);
+                self.low.next = bit_cast::<32, 30>(self.small_addr.val().get_bits::<30>(2)) << 2;
+            }
+            _ => {
+                self.payload.next = false;
+                self.operation.next = 0.into();
+                self.length.next = self.rd_dwords.val();
+                self.dword1.next = (bit_cast::<16, 8>(self.rd_tag.val()) << 8)
+                    | bit_cast::<16, 4>(self.rd_first_be.val())
+                    | (bit_cast::<16, 4>(self.rd_last_be.val()) << 4);
+                self.high.next = self.rd_addr.val().get_bits::<32>(32);
+                self.low.next = bit_cast::<32, 30>(self.rd_addr.val().get_bits::<30>(2)) << 2;
+            }
+        }
+        self.is_wide.next = false;
+        if self.high.val() != 0 {
+            self.is_wide.next = true;
+            self.operation.next = self.operation.val() | 32;
+        }
+        self.text.next = (bit_cast::<128, 8>(self.operation.val()) << 24)
+            | (bit_cast::<128, 3>(self.tc.val()) << 20)
+            | (bit_cast::<128, 2>(self.attr.val()) << 12)
+            | bit_cast::<128, 10>(self.length.val().get_bits::<10>(0))
+            | (bit_cast::<128, 16>(self.bdf.val()) << 48)
+            | (bit_cast::<128, 16>(self.dword1.val()) << 32);
+        self.total.next = 3.into();
+        if self.is_wide.val() {
+            self.text.next = self.text.val()
+                | (bit_cast::<128, 32>(self.high.val()) << 64)
+                | (bit_cast::<128, 32>(self.low.val()) << 96);
+            self.total.next = 4.into();
+        } else {
+            self.text.next = self.text.val() | (bit_cast::<128, 32>(self.low.val()) << 64);
+        }
+        if self.payload.val() {
+            self.total.next = self.total.val() + bit_cast::<12, 11>(self.length.val());
+        }
+        self.swap.a.next = self.text.val();
+
+        self.found.next = self.taken[4].val();
+        self.choice.next = self.pick[4].val();
+        self.header.next = self.swap.b.val();
+        self.wide.next = self.is_wide.val();
+        self.has_payload.next = self.payload.val();
+        self.dwords.next = self.total.val();
+    }
+}

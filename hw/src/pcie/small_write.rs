@@ -1,0 +1,124 @@
+//! The short writes of the core: RX completions, TX indices, interrupt messages. One TLP each.
+//!
+//! ```text
+//! done (8 dwords) ┐
+//! index (1) ──────┤ round robin ─→ small_* (to tlp_tx)
+//! m (1) ──────────┘
+//! ```
+//!
+//! A source gets its `ready` with the last beat, when its TLP is ahead of everything granted later. One idle cycle
+//! between two TLPs.
+
+use crate::pcie::geometry::Geometry;
+use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
+
+/// W data bits in L dwords a beat.
+#[derive(LogicBlock, Default)]
+pub struct SmallWrite<const W: usize, const L: usize> {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
+    pub done_valid: Signal<In, Bit>,
+    pub done_addr: Signal<In, Bits<64>>,
+    pub done_data: Signal<In, Bits<256>>,
+    pub done_ready: Signal<Out, Bit>,
+    pub index_valid: Signal<In, Bit>,
+    pub index_addr: Signal<In, Bits<64>>,
+    pub index_data: Signal<In, Bits<32>>,
+    pub index_ready: Signal<Out, Bit>,
+    pub m_valid: Signal<In, Bit>,
+    pub m_addr: Signal<In, Bits<64>>,
+    pub m_data: Signal<In, Bits<32>>,
+    pub m_ready: Signal<Out, Bit>,
+    pub small_valid: Signal<Out, Bit>,
+    pub small_addr: Signal<Out, Bits<64>>,
+    pub small_dwords: Signal<Out, Bits<11>>,
+    pub small_first_be: Signal<Out, Bits<4>>,
+    pub small_last_be: Signal<Out, Bits<4>>,
+    pub small_data: Signal<Out, Bits<W>>,
+    pub small_last: Signal<Out, Bit>,
+    pub small_ready: Signal<In, Bit>,
+
+    busy: DFF<Bit>,
+    /// done 0, index 1, m 2
+    turn: DFF<Bits<2>>,
+    /// Bits of `done_data` that are out.
+    offset: DFF<Bits<10>>,
+    next_offset: Signal<Local, Bits<10>>,
+    is_last: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    part: Signal<Local, Bits<256>>,
+    geometry: Geometry<W, L>,
+}
+
+impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, busy, turn, offset);
+
+        self.next_offset.next = self.offset.q.val() + bit_cast::<10, 16>(self.geometry.beat.val());
+        self.is_last.next = (self.turn.q.val() != 0) | (self.next_offset.val() >= 256);
+        self.taken.next = self.busy.q.val() & self.small_ready.val() & self.is_last.val();
+        if self.busy.q.val() & self.small_ready.val() {
+            self.offset.d.next = self.next_offset.val();
+        }
+        if self.taken.val() {
+            self.busy.d.next = false;
+        }
+        if !self.busy.q.val() {
+            self.busy.d.next = self.done_valid.val() | self.index_valid.val() | self.m_valid.val();
+            self.offset.d.next = 0.into();
+            match self.turn.q.val().index() {
+                0 => {
+                    if self.index_valid.val() {
+                        self.turn.d.next = 1.into();
+                    } else if self.m_valid.val() {
+                        self.turn.d.next = 2.into();
+                    }
+                }
+                1 => {
+                    if self.m_valid.val() {
+                        self.turn.d.next = 2.into();
+                    } else if self.done_valid.val() {
+                        self.turn.d.next = 0.into();
+                    }
+                }
+                _ => {
+                    if self.done_valid.val() {
+                        self.turn.d.next = 0.into();
+                    } else if self.index_valid.val() {
+                        self.turn.d.next = 1.into();
+                    }
+                }
+            }
+        }
+
+        self.part.next = self.done_data.val() >> self.offset.q.val();
+        self.small_valid.next = self.busy.q.val();
+        self.small_addr.next = self.done_addr.val();
+        self.small_dwords.next = 8.into();
+        self.small_first_be.next = 15.into();
+        self.small_last_be.next = 15.into();
+        self.small_data.next = bit_cast::<W, 256>(self.part.val());
+        self.small_last.next = self.is_last.val();
+        if self.turn.q.val() == 1 {
+            self.small_addr.next = self.index_addr.val();
+            self.small_dwords.next = 1.into();
+            self.small_last_be.next = 0.into();
+            self.small_data.next = bit_cast::<W, 32>(self.index_data.val());
+        } else if self.turn.q.val() == 2 {
+            self.small_addr.next = self.m_addr.val();
+            self.small_dwords.next = 1.into();
+            self.small_last_be.next = 0.into();
+            self.small_data.next = bit_cast::<W, 32>(self.m_data.val());
+        }
+        self.done_ready.next = self.taken.val() & (self.turn.q.val() == 0);
+        self.index_ready.next = self.taken.val() & (self.turn.q.val() == 1);
+        self.m_ready.next = self.taken.val() & (self.turn.q.val() == 2);
+
+        if self.reset.val() {
+            self.busy.d.next = false;
+            self.turn.d.next = 0.into();
+        }
+    }
+}
