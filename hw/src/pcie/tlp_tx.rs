@@ -102,7 +102,8 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         // Grant.
         self.grant.bdf.next = self.bdf.val();
         self.grant.master_enable.next = self.master_enable.val();
-        self.grant.np_ready.next = self.np_ready.val();
+        // `np_ready` counts a read when its first beat is taken: a read that waits at the output must go first.
+        self.grant.np_ready.next = self.np_ready.val() & !(self.out_valid.q.val() & (self.turn.q.val() == 3));
         self.grant.cpl_valid.next = self.cpl_valid.val();
         self.grant.cpl_status.next = self.cpl_status.val();
         self.grant.cpl_byte_count.next = self.cpl_byte_count.val();
