@@ -43,32 +43,28 @@ pub fn classify(frame: &[u8], own: &Mac) -> Option<Classification> {
     Some(Classification { destination: destination(ethernet.destination(), own), protocol, l2, vlan_tags, l3_offset })
 }
 
-/// The completion that a core with L2 classification, and nothing beyond, must write for a frame.
+/// The completion that a core with L2 classification, and nothing beyond, must write for a frame that it accepts.
 ///
 /// `epoch` is the address filter's, `index` the free-running index of the completion in a ring of `size`, and
-/// `cookie` comes from the descriptor. `None` for frames and lengths that no completion can have.
-pub fn expected_completion(frame: &[u8], own: &Mac, epoch: u8, index: u16, size: RingSize, cookie: u32) -> Option<RxCompletion> {
-    let class = classify(frame, own)?;
-    let status = Status::default()
-        .with(status::CLASSIFIED, 1)
-        .with(status::DST, class.destination as u32)
-        .with(status::L2_KIND, class.l2 as u32)
-        .with(status::VLAN, u32::from(class.vlan_tags))
-        .with(status::EPOCH, u32::from(epoch))
-        .with(status::SOP, 1)
-        .with(status::EOP, 1);
+/// `cookie` comes from the descriptor. A frame without a whole header, which the core must drop, has no class
+/// here either.
+pub fn expected_completion(frame: &[u8], own: &Mac, epoch: u8, index: u16, size: RingSize, cookie: u32) -> RxCompletion {
     // The first pass over the ring is written with phase 1, the second with 0, and so on.
     let pass = u32::from(index) / size.entries();
-    Some(RxCompletion {
-        length: u16::try_from(frame.len()).ok()?,
-        protocol: class.protocol,
-        status,
-        cookie,
-        index,
-        l3_offset: class.l3_offset,
-        phase: pass % 2 == 0,
-        ..RxCompletion::default()
-    })
+    let status = Status::default().with(status::EPOCH, u32::from(epoch)).with(status::SOP, 1).with(status::EOP, 1);
+    let mut completion =
+        RxCompletion { length: frame.len() as u16, status, cookie, index, phase: pass.is_multiple_of(2), ..RxCompletion::default() };
+    if let Some(class) = classify(frame, own) {
+        completion.protocol = class.protocol;
+        completion.l3_offset = class.l3_offset;
+        completion.status = completion
+            .status
+            .with(status::CLASSIFIED, 1)
+            .with(status::DST, class.destination as u32)
+            .with(status::L2_KIND, class.l2 as u32)
+            .with(status::VLAN, u32::from(class.vlan_tags));
+    }
+    completion
 }
 
 /// The own address comes first, whatever it looks like: a station may be given a group address.

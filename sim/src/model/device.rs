@@ -11,7 +11,7 @@ use ferronic_contract::class::Mac;
 use ferronic_contract::completion::{self, RxCompletion};
 use ferronic_contract::descriptor::{RxDescriptor, TxDescriptor, FLAG_EOP};
 use ferronic_contract::registers::{self, queue};
-use ferronic_contract::{BAR_BYTES, MAX_FRAME, MIN_FRAME};
+use ferronic_contract::{MAX_FRAME, MIN_FRAME};
 use ferronic_pcie::Memory;
 
 use super::bank::Bank;
@@ -141,7 +141,6 @@ impl<M: Memory> State<M> {
     }
 
     fn read(&self, offset: u32) -> u32 {
-        debug_assert!(offset % 4 == 0 && offset < BAR_BYTES, "a register read at {offset:#x}");
         match group(offset) {
             Some((Group::Global, offset)) => self.global.read(offset),
             Some((Group::Rx, offset)) => self.rx.read(offset),
@@ -152,18 +151,15 @@ impl<M: Memory> State<M> {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        debug_assert!(offset % 4 == 0 && offset < BAR_BYTES, "a register write at {offset:#x}");
         match group(offset) {
             Some((Group::Global, offset)) => self.write_global(offset, value),
             Some((Group::Rx, offset)) => {
-                if self.rx.write(offset, value) {
-                    self.vectors[RX_VECTOR].alarm();
-                }
+                let stopped = self.rx.write(offset, value);
+                self.vectors[RX_VECTOR].alarm_if(stopped);
             }
             Some((Group::Tx, offset)) => {
-                if self.tx.write(offset, value) {
-                    self.vectors[TX_VECTOR].alarm();
-                }
+                let stopped = self.tx.write(offset, value);
+                self.vectors[TX_VECTOR].alarm_if(stopped);
                 self.transmit();
             }
             Some((Group::Vector(number), offset)) => {
@@ -216,7 +212,7 @@ impl<M: Memory> State<M> {
             Fetched::Empty => return Err(DropCause::NoDescriptor),
             Fetched::Off => return Err(DropCause::Disabled),
             Fetched::Failed => {
-                self.vectors[RX_VECTOR].alarm();
+                self.vectors[RX_VECTOR].alarm_if(true);
                 return Err(DropCause::Disabled);
             }
         };
@@ -225,17 +221,14 @@ impl<M: Memory> State<M> {
         }
         let index = self.rx.done();
         let completion = expected_completion(frame, &self.own, self.epoch, index, size, descriptor.cookie);
-        // The verdict has refused what is too short or too long for a completion.
-        let Some(completion) = completion else { return Err(DropCause::Undersize) };
         // Writes are posted: the device never learns what becomes of them. Host memory records the fault.
         let _ = self.memory.write(descriptor.address, frame);
         let ring = self.rx.bank.address(queue::DONE_LOW, queue::DONE_HIGH);
         let bytes = completion.encode().map(u32::to_le_bytes);
         let _ = self.memory.write(ring + (size.slot(index) * completion::BYTES) as u64, bytes.as_flattened());
         self.rx.bank.count(queue::FRAMES);
-        if self.rx.finish() {
-            self.vectors[RX_VECTOR].alarm();
-        }
+        let low = self.rx.finish();
+        self.vectors[RX_VECTOR].alarm_if(low);
         self.vectors[RX_VECTOR].event();
         Ok(completion)
     }
@@ -246,7 +239,7 @@ impl<M: Memory> State<M> {
         while registers::TX_ENABLE.of(self.global.get(registers::CONTROL)) == 1 {
             match self.tx.fetch(&mut self.memory) {
                 Fetched::Descriptor(words) => self.send(&TxDescriptor::decode(&words)),
-                Fetched::Failed => self.vectors[TX_VECTOR].alarm(),
+                Fetched::Failed => self.vectors[TX_VECTOR].alarm_if(true),
                 Fetched::Empty | Fetched::Off => break,
             }
         }
@@ -265,14 +258,13 @@ impl<M: Memory> State<M> {
                 self.sent.push_back(frame);
                 self.tx.bank.count(queue::FRAMES);
                 self.global.count(registers::FRAMES_OUT);
-                if self.tx.finish() {
-                    self.vectors[TX_VECTOR].alarm();
-                }
+                let low = self.tx.finish();
+                self.vectors[TX_VECTOR].alarm_if(low);
             }
             Err(cause) => {
                 self.tx.bank.count(queue::DROP_BUFFER);
                 self.tx.stop(cause);
-                self.vectors[TX_VECTOR].alarm();
+                self.vectors[TX_VECTOR].alarm_if(true);
             }
         }
     }

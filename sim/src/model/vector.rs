@@ -52,9 +52,11 @@ impl Vector {
     }
 
     /// Something that software must hear of even if it does not listen now.
-    pub(super) fn alarm(&mut self) {
-        self.kept |= !self.armed;
-        self.event();
+    pub(super) fn alarm_if(&mut self, happened: bool) {
+        if happened {
+            self.kept |= !self.armed;
+            self.event();
+        }
     }
 
     /// Whether it fired since the last time this was asked.

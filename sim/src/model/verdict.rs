@@ -8,12 +8,12 @@ use ferronic_contract::MIN_FRAME;
 pub enum DropCause {
     /// RX or its queue was disabled or stopped.
     Disabled,
+    /// Marked bad by the MAC: its FCS is wrong.
+    Bad,
     /// Under 14 bytes.
     Undersize,
     /// Over MAX_FRAME.
     Oversize,
-    /// Marked bad by the MAC: its FCS is wrong.
-    Bad,
     /// The packet FIFO was full while descriptors were there.
     Fifo,
     /// The packet FIFO was full while its head waited for a descriptor.
@@ -25,15 +25,15 @@ pub enum DropCause {
 impl DropCause {
     /// Every cause, in the order in which the core asks.
     pub const ALL: [Self; 7] =
-        [Self::Disabled, Self::Undersize, Self::Oversize, Self::Bad, Self::Fifo, Self::NoDescriptor, Self::Buffer];
+        [Self::Disabled, Self::Bad, Self::Undersize, Self::Oversize, Self::Fifo, Self::NoDescriptor, Self::Buffer];
 
     /// Short name, as in reports: that of the counter.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
+            Self::Bad => "bad",
             Self::Undersize => "undersize",
             Self::Oversize => "oversize",
-            Self::Bad => "bad",
             Self::Fifo => "fifo",
             Self::NoDescriptor => "no_descriptor",
             Self::Buffer => "buffer",
@@ -44,9 +44,9 @@ impl DropCause {
     pub const fn counter(self) -> (u32, Register) {
         match self {
             Self::Disabled => (registers::GLOBAL, registers::DROP_DISABLED),
+            Self::Bad => (registers::GLOBAL, registers::DROP_BAD),
             Self::Undersize => (registers::GLOBAL, registers::DROP_UNDERSIZE),
             Self::Oversize => (registers::GLOBAL, registers::DROP_OVERSIZE),
-            Self::Bad => (registers::GLOBAL, registers::DROP_BAD),
             Self::Fifo => (registers::GLOBAL, registers::DROP_FIFO),
             Self::NoDescriptor => (registers::GLOBAL, registers::DROP_NO_DESCRIPTOR),
             Self::Buffer => (registers::RX_QUEUE, registers::queue::DROP_BUFFER),
@@ -71,15 +71,14 @@ pub enum Verdict {
 
 /// Judges a frame of `length` bytes without FCS. `max_frame` is the MAX_FRAME register.
 ///
-/// Where several causes hold, the length is the one counted: the core gives an oversize frame up before its
-/// FCS has come, and a fragment of a frame has no FCS to speak of.
+/// Where several causes hold, the bad FCS is the one counted: the length of such a frame means nothing.
 pub fn verdict(length: usize, bad_fcs: bool, max_frame: u16) -> Verdict {
-    if length < usize::from(MIN_FRAME) {
+    if bad_fcs {
+        Verdict::Drop(DropCause::Bad)
+    } else if length < usize::from(MIN_FRAME) {
         Verdict::Drop(DropCause::Undersize)
     } else if length > usize::from(max_frame) {
         Verdict::Drop(DropCause::Oversize)
-    } else if bad_fcs {
-        Verdict::Drop(DropCause::Bad)
     } else {
         Verdict::Accept
     }
