@@ -24,10 +24,10 @@ pub enum DecodeError {
         actual: usize,
     },
     /// Fmt and type name no TLP that an endpoint or this root complex may send.
-    #[error("fmt and type {0:#04x} name no TLP allowed here (section 2.2.1, table 2-3)")]
+    #[error("fmt and type {0:#04x} name no TLP allowed here (section 2.2.1)")]
     Type(u8),
     /// A completion status of a reserved code.
-    #[error("completion status {0} is reserved (section 2.2.9, table 2-36)")]
+    #[error("completion status {0} is reserved (section 2.2.9)")]
     Status(u8),
 }
 

@@ -95,7 +95,7 @@ impl Downstream {
     }
 
     /// Sends what can be sent by `now`. Nothing passes a posted write; reads of the CPU and completions
-    /// may pass a read that waits for credits (section 2.4.1, table 2-40).
+    /// may pass a read that waits for credits (section 2.4.1).
     pub fn pump(
         &mut self,
         now: u64,

@@ -1,5 +1,7 @@
 //! PCI Express at the transaction layer: TLPs, configuration space, root complex, link timing.
 //!
+//! Sections that the documentation names are those of the PCI Express Base Specification, revision 3.0.
+//!
 //! The crate knows nothing of any particular device. A simulator connects a device's raw TLP streams to a
 //! [`RootComplex`], implements [`Memory`], and calls [`RootComplex::clock`] once a device clock:
 //!

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Bytes around a TLP. Gen1 and Gen2: STP 1, sequence number 2, LCRC 4, END 1. Gen3 and later: STP token
-/// 4 with the sequence number in it, LCRC 4. Both are 8 (sections 3.6.1, 4.2.1.2, 4.2.2.3.1).
+/// 4 with the sequence number in it, LCRC 4. Both are 8 (sections 3.5.2, 4.2.1.2, 4.2.2.3.1).
 pub const TLP_OVERHEAD: usize = 8;
 
 /// Bytes of a DLLP with its framing: SDP 1, content 4, CRC 2, END 1; or SDP token 2, content 4, CRC 2.
@@ -78,7 +78,7 @@ impl FromStr for Link {
 /// How many TLPs of one direction cause a DLLP in the other. 0 means none.
 ///
 /// A receiver may gather several TLPs in one Ack: the Ack latency limit is about 1.4 TLPs of the largest
-/// size (section 3.5.3.1, table 3-5), which is two or three of 64 bytes. UpdateFC goes out when credits
+/// size (section 3.5.3.1), which is two or three of 64 bytes. UpdateFC goes out when credits
 /// return; receivers gather these too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DllpShare {
