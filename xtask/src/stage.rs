@@ -1,6 +1,6 @@
 //! Progress on a terminal: the stage that runs and for how long. In a pipe, nothing.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use std::time::Duration;
 
 /// Runs a stage under its name.
@@ -10,6 +10,9 @@ pub fn stage<T>(name: &str, work: impl FnOnce() -> T) -> T {
     let bar = ProgressBar::new_spinner().with_style(style).with_message(name.to_string());
     bar.enable_steady_tick(Duration::from_millis(120));
     let result = work();
-    bar.finish();
+    if !bar.is_hidden() {
+        bar.finish_and_clear();
+        eprintln!("{name:42} {}", HumanDuration(bar.elapsed()));
+    }
     result
 }

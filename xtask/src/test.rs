@@ -29,9 +29,10 @@ enum Run {
     Synth,
 }
 
-const SUITES: [Suite; 8] = [
+const SUITES: [Suite; 9] = [
     Suite { name: "contract", checks: "registers, descriptors and their page", run: Run::Package("ferronic-contract") },
     Suite { name: "hw", checks: "the core's sources, lint, latches and loops", run: Run::Package("ferronic-hw") },
+    Suite { name: "bench", checks: "each block's Verilog by itself", run: Run::Package("ferronic-bench") },
     Suite { name: "driver", checks: "rings, buffers and the poll loop", run: Run::Package("ferronic") },
     Suite { name: "pcie", checks: "TLPs, credits and the root complex", run: Run::Package("ferronic-pcie") },
     Suite { name: "verilated", checks: "Verilog as a Rust struct", run: Run::Package("ferronic-verilated") },

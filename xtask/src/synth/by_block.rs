@@ -7,8 +7,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Instance paths, two levels below the top, and what is in them. Registers and RAMs count with the block
-/// that holds them.
+/// The modules of the Verilog that are more than one register: rust-hdl makes a module of each DFF.
+pub fn blocks(verilog: &str) -> Vec<&str> {
+    let modules = verilog.split("endmodule").filter(|module| !module.contains("q <= d;"));
+    modules.filter_map(|module| module.split_once("\nmodule ")?.1.split('(').next()).collect()
+}
+
+/// Instance paths, two levels below the top, and what is in them.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub struct Blocks(BTreeMap<String, Area>);
@@ -50,6 +55,12 @@ impl fmt::Display for Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_register_is_no_block() {
+        let verilog = "\nmodule top(a);\n assign b = a;\nendmodule // top\n\nmodule top$head(d,q,clock);\n q <= d;\nendmodule\n";
+        assert_eq!(blocks(verilog), ["top"]);
+    }
 
     #[test]
     fn a_module_counts_with_every_block_above_it() {

@@ -48,7 +48,7 @@ impl Synth {
         let (name, verilog) = design(self.block.as_deref().unwrap_or(CORE))?;
         let flow = Flow::new(name, &verilog, self.block.is_none())?;
         if self.by_block {
-            let blocks = by_block::Blocks::new(&flow.hierarchy()?, name)?;
+            let blocks = by_block::Blocks::new(&flow.hierarchy(&verilog)?, name)?;
             return print(self.json, &blocks);
         }
         let report = flow.report(self.seed)?;
@@ -116,12 +116,12 @@ impl Flow {
         Report::new(self.name, seed, &read(&cells)?, read(&timing)?)
     }
 
-    /// Synthesises each module for itself.
-    fn hierarchy(&self) -> Result<report::Cells> {
+    /// Synthesises each block for itself, its registers inside it.
+    fn hierarchy(&self, verilog: &str) -> Result<report::Cells> {
         let cells = self.file("hierarchy.json");
         self.yosys(&format!(
-            "read_verilog {}; synth_ecp5 -noflatten -top {}; tee -o {} stat -json",
-            self.verilog.display(), self.name, cells.display(),
+            "read_verilog {}; setattr -mod -set keep_hierarchy 1 {}; synth_ecp5 -top {}; tee -o {} stat -json",
+            self.verilog.display(), by_block::blocks(verilog).join(" "), self.name, cells.display(),
         ))?;
         read(&cells)
     }

@@ -130,6 +130,8 @@ impl CriticalPath {
         let length = |path: &&Path| path.path.iter().map(|step| step.delay).sum::<f64>();
         let longest = clocked.max_by(|a, b| length(a).total_cmp(&length(b)))?;
         let mut through: Vec<String> = longest.path.iter().map(|step| signal(&step.to.cell)).collect();
+        // Where yosys merged signals there is no name of ours.
+        through.retain(|name| !name.is_empty());
         through.dedup();
         let routing_ns = longest.path.iter().filter(|step| step.kind == "routing").map(|step| step.delay).sum();
         Some(Self { logic_ns: length(&longest) - routing_ns, routing_ns, through })
