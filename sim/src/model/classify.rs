@@ -49,11 +49,15 @@ pub fn classify(frame: &[u8], own: &Mac) -> Option<Classification> {
 /// `cookie` comes from the descriptor. A frame without a whole header, which the core must drop, has no class
 /// here either.
 pub fn expected_completion(frame: &[u8], own: &Mac, epoch: u8, index: u16, size: RingSize, cookie: u32) -> RxCompletion {
-    // The first pass over the ring is written with phase 1, the second with 0, and so on.
-    let pass = u32::from(index) / size.entries();
-    let status = Status::default().with(status::EPOCH, u32::from(epoch)).with(status::SOP, 1).with(status::EOP, 1);
-    let mut completion =
-        RxCompletion { length: frame.len() as u16, status, cookie, index, phase: pass.is_multiple_of(2), ..RxCompletion::default() };
+    let mut completion = RxCompletion {
+        length: frame.len() as u16,
+        status: Status::default().with(status::EPOCH, u32::from(epoch)).with(status::SOP, 1).with(status::EOP, 1),
+        cookie,
+        index,
+        // The first pass over the ring is written with phase 1, the second with 0, and so on.
+        phase: (u32::from(index) / size.entries()).is_multiple_of(2),
+        ..RxCompletion::default()
+    };
     if let Some(class) = classify(frame, own) {
         completion.protocol = class.protocol;
         completion.l3_offset = class.l3_offset;

@@ -4,18 +4,21 @@
 //! else: the link-layer rule is written anew over the `etherparse` crate, and nothing of the RTL's structure
 //! (FIFOs, batches, credits, cycles) is in it. A model that copied either would copy its mistakes.
 //!
-//! | module | what it does |
+//! | item | what it does |
 //! |---|---|
-//! | [`classify`] | what the link layer says of a frame, and the completion that must follow |
-//! | [`verdict`] | which frames are dropped at the wire, and the names of all causes |
+//! | [`classify()`] | what the link layer says of a frame |
+//! | [`expected_completion`] | the completion that must follow |
+//! | [`verdict()`] | which frames are dropped at the wire; [`DropCause`] names all causes |
 //! | [`Model`] | the whole device behind the driver's seams |
 
 mod bank;
-pub mod classify;
+mod classify;
 mod device;
 mod queue;
+#[cfg(test)]
+mod tests;
 mod vector;
-pub mod verdict;
+mod verdict;
 
 pub use classify::{classify, expected_completion, Classification};
 pub use device::Model;

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use ferronic::dma::DmaRegion;
-use ferronic::{Bar, Error, Interrupts, Packet};
+use ferronic::{Bar, Dma, Error, Interrupts, Packet};
 use ferronic_contract::cause::Cause;
 use ferronic_contract::descriptor::{RxDescriptor, TxDescriptor, BYTES, FLAG_EOP};
 use ferronic_contract::registers::{self, queue, vector, Access, RX_QUEUE, TX_QUEUE, VECTOR, VECTOR_STRIDE};

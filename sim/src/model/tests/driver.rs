@@ -87,7 +87,9 @@ fn frames_compared_with_an_old_address_are_classified_by_software() {
     nic.set_mac(other);
     bench.model.receive(&frame, false).unwrap();
     let mut seen = Vec::new();
-    let mut sink = |packet: Packet| seen.push((packet.path, packet.completion.status.destination(), packet.class.destination));
+    let mut sink = |packet: Packet| {
+        seen.push((packet.path, packet.completion.status.destination(), packet.class.destination));
+    };
     nic.rx.poll(8, &mut sink).unwrap();
     assert_eq!(seen, [(Path::Software, OtherHost, Host), (Path::Status, Host, Host)]);
 }

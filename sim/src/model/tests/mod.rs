@@ -3,39 +3,29 @@
 mod classify;
 mod device;
 mod driver;
+mod host;
 
-use std::io;
 use std::rc::Rc;
 
-use ferronic::dma::DmaRegion;
-use ferronic::{Bar, Config, Device, Dma, Nic};
+use ferronic::{Bar, Config, Device, Nic};
 use ferronic_contract::class::Mac;
 use ferronic_contract::registers::{self, Register};
 use ferronic_contract::ring::RingSize;
 
 use super::Model;
-use crate::memory::HostMemory;
+use host::Host;
 
 const OWN: Mac = [0x02, 0, 0, 0, 0, 1];
 
-/// The host's memory as the driver gets it.
-struct Host(HostMemory);
-
-impl Dma for Host {
-    fn allocate(&self, bytes: usize, alignment: usize) -> io::Result<DmaRegion> {
-        self.0.allocate(bytes, alignment)
-    }
-}
-
 /// A model with memory of its own.
 struct Bench {
-    memory: HostMemory,
-    model: Rc<Model<HostMemory>>,
+    memory: Host,
+    model: Rc<Model<Host>>,
 }
 
 impl Bench {
     fn new() -> Self {
-        let memory = HostMemory::default();
+        let memory = Host::default();
         let model = Rc::new(Model::new(memory.clone()));
         Self { memory, model }
     }
@@ -43,7 +33,7 @@ impl Bench {
     fn open(&self, config: &Config) -> Nic {
         let device = Device {
             bar: Rc::clone(&self.model) as _,
-            dma: Rc::new(Host(self.memory.clone())),
+            dma: Rc::new(self.memory.clone()),
             interrupts: Rc::clone(&self.model) as _,
         };
         Nic::open(device, config).expect("the model opens")
