@@ -73,6 +73,7 @@ pub struct Prefetch<const W: usize> {
     address: DFF<Bits<64>>,
     limit: Signal<Local, Bits<9>>,
     size: Signal<Local, Bits<16>>,
+    paged: Signal<Local, Bit>,
     page: Signal<Local, Bits<9>>,
     slot: Signal<Local, Bits<16>>,
     in_page: Signal<Local, Bits<9>>,
@@ -152,6 +153,7 @@ impl<const W: usize> Default for Prefetch<W> {
             address: Default::default(),
             limit: Default::default(),
             size: Default::default(),
+            paged: Default::default(),
             page: Default::default(),
             slot: Default::default(),
             in_page: Default::default(),
@@ -195,10 +197,9 @@ impl<const W: usize> Logic for Prefetch<W> {
 
         // A page of 256 descriptors, or the ring if that is shorter.
         self.size.next = self.one.val() << self.size_log2.val();
-        self.page.next = 256.into();
-        if self.size_log2.val() < 8 {
-            self.page.next = self.size.val().get_bits::<9>(0);
-        }
+        self.paged.next = self.size_log2.val() >= 8;
+        self.page.next = (bit_cast::<9, 1>(self.paged.val().into()) << 8)
+            | bit_cast::<9, 8>(self.size.val().get_bits::<8>(0));
         self.slot.next = self.next.q.val() & (self.size.val() - self.one.val());
         self.in_page.next = self.next.q.val().get_bits::<9>(0) & (self.page.val() - 1);
 

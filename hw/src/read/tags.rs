@@ -350,7 +350,10 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             self.at.next = self.offset2.q.val();
             self.rest.next = self.dwords2.q.val();
         }
-        self.more.next = self.rest.val() > self.lanes.val();
+        self.more.next = false;
+        if self.rest.val() > self.lanes.val() {
+            self.more.next = true;
+        }
         self.truncated.next = self.v2.q.val() & self.last2.q.val() & self.good.val() & self.more.val();
         if self.v2.q.val() {
             self.open.d.next = !self.last2.q.val();
