@@ -33,7 +33,7 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     pub max_frame: Signal<In, Bits<14>>,
     /// The reader's oldest frame waits for a descriptor.
     pub starved: Signal<In, Bit>,
-    /// No room for one more frame in the list of frames.
+    /// No room for one more frame in the list of frames; heeded a cycle later.
     pub list_full: Signal<In, Bit>,
     pub free: Signal<In, Bits<16>>,
     pub read_address: Signal<In, Bits<A>>,
@@ -69,6 +69,7 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     tail: DFF<Bits<AP1>>,
     start: DFF<Bits<AP1>>,
     verdict: DFF<Bit>,
+    crowded: DFF<Bit>,
     frame_pulse: DFF<Bit>,
     disabled_pulse: DFF<Bit>,
     bad_pulse: DFF<Bit>,
@@ -148,6 +149,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             count: Default::default(),
             tail: Default::default(),
             start: Default::default(),
+            crowded: Default::default(),
             verdict: Default::default(),
             frame_pulse: Default::default(),
             disabled_pulse: Default::default(),
@@ -190,7 +192,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, data, last, error, bytes);
-        dff_setup!(self, clock, middle, off, bad, over, waiting, count, tail, start, verdict);
+        dff_setup!(self, clock, middle, off, bad, over, waiting, count, tail, start, verdict, crowded);
         dff_setup!(self, clock, frame_pulse, disabled_pulse, bad_pulse, undersize_pulse, oversize_pulse);
         dff_setup!(self, clock, fifo_pulse, no_descriptor_pulse);
         self.ram.clock.next = self.clock.val();
@@ -211,7 +213,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         // The verdict on the frame that ended in the cycle before.
         self.long.next = self.count.q.val() > bit_cast::<15, 14>(self.max_frame.val());
         self.short.next = self.count.q.val() < self.min_frame.val();
-        self.full_cause.next = self.over.q.val() | self.list_full.val();
+        self.full_cause.next = self.over.q.val() | self.crowded.q.val();
+        self.crowded.d.next = self.list_full.val();
         self.waits_cause.next = self.starved.val();
         if self.over.q.val() {
             self.waits_cause.next = self.waiting.q.val();
@@ -245,14 +248,11 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 
         // The frame of the registered beat. A frame known to be too long is written no further.
         self.first.next = !self.middle.q.val();
-        self.off_now.next = self.off.q.val();
-        self.over_before.next = self.over.q.val();
-        self.long_before.next = self.long.val();
+        self.off_now.next = (self.first.val() & !self.active.val()) | (self.middle.q.val() & self.off.q.val());
+        self.over_before.next = self.middle.q.val() & self.over.q.val();
+        self.long_before.next = self.middle.q.val() & self.long.val();
         self.count_before.next = self.count.q.val();
         if self.first.val() {
-            self.off_now.next = !self.active.val();
-            self.over_before.next = false;
-            self.long_before.next = false;
             self.count_before.next = 0.into();
         }
         self.tail_now.next = self.tail.q.val();
