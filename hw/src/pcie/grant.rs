@@ -101,6 +101,10 @@ impl Logic for Grant {
         self.tc.next = 0.into();
         self.attr.next = 0.into();
         self.payload.next = true;
+        self.length.next = self.rd_dwords.val();
+        self.dword1.next = 0.into();
+        self.high.next = 0.into();
+        self.low.next = 0.into();
         match self.pick[4].val().index() {
             0 => {
                 self.payload.next = self.cpl_dwords.val() != 0;
@@ -113,7 +117,6 @@ impl Logic for Grant {
                 self.length.next = bit_cast::<11, 2>(self.cpl_dwords.val());
                 self.dword1.next =
                     (bit_cast::<16, 3>(self.cpl_status.val()) << 13) | bit_cast::<16, 12>(self.cpl_byte_count.val());
-                self.high.next = 0.into();
                 self.low.next = (bit_cast::<32, 16>(self.cpl_requester.val()) << 16)
                     | (bit_cast::<32, 8>(self.cpl_tag.val()) << 8)
                     | bit_cast::<32, 7>(self.cpl_lower.val());
@@ -135,7 +138,6 @@ impl Logic for Grant {
             _ => {
                 self.payload.next = false;
                 self.operation.next = 0.into();
-                self.length.next = self.rd_dwords.val();
                 self.dword1.next = (bit_cast::<16, 8>(self.rd_tag.val()) << 8)
                     | bit_cast::<16, 4>(self.rd_first_be.val())
                     | (bit_cast::<16, 4>(self.rd_last_be.val()) << 4);
