@@ -69,6 +69,7 @@ fn rule_2_wants_no_bare_literal_where_it_widens() {
     breaks(2, "self.out.next = self.a.val() >> (self.b.val() - 1);");
     breaks(2, "for i in 0_usize..4 { self.out.next = self.a.val() << (self.b.val() + i.to_bits::<8>()); }");
     keeps("self.out.next = self.a.val() >> (self.b.val() - self.one.val());");
+    keeps("for i in 0_usize..4 { self.out.next = self.a.val() << (i.to_bits::<8>() << 1); }");
     keeps("self.out.next = self.a.val() + 1;");
     keeps("if self.a.val() == 3 { self.out.next = 0x8000_0000_u64.into(); }");
 }

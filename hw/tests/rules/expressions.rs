@@ -104,7 +104,8 @@ impl<'ast> Visit<'ast> for Expressions<'_> {
             if matches!(binary.op, BinOp::Shr(_)) && left.literal {
                 self.exact(&binary.left, left, "is shifted right");
             }
-            if right.literal {
+            // A count without any signal is a number already.
+            if right.literal && names_self(&binary.right) {
                 self.exact(&binary.right, right, "is a shift count");
             }
         }
