@@ -1,0 +1,254 @@
+//! The table of tags against a root complex that cuts and reorders completions, and lies.
+//!
+//! Caught when tried: see the list at each test.
+
+mod host;
+
+use ferronic_bench::models::{tags_128::Tags128, tags_64::Tags64};
+use ferronic_contract::cause::Cause;
+use ferronic_verilated::PowerUp;
+use host::*;
+use std::collections::VecDeque;
+
+const BDF: u16 = 0x0310;
+
+/// A read in flight as the bench knows it.
+struct Read {
+    address: u64,
+    bytes: u16,
+    /// What is still to come for it; empty when it will never be answered.
+    answer: VecDeque<Completion>,
+    /// How it must end.
+    cause: Cause,
+    /// Which dwords have come.
+    seen: Vec<bool>,
+    issued_at: u64,
+}
+
+/// How the host treats a read.
+fn answer(random: &mut Random, tag: u8, address: u64, bytes: u16, silence: bool) -> (VecDeque<Completion>, Cause) {
+    let mut all = complete(random, tag, BDF, address, bytes, dword);
+    let at = random.below(all.len() as u64) as usize;
+    let cause = match random.below(40) {
+        0 => {
+            all.truncate(at);
+            let left = u64::from(bytes) - all.iter().map(|c| u64::from(c.byte_count)).sum::<u64>().min(u64::from(bytes));
+            all.push(Completion::refusal(tag, BDF, 1, address, left as u16));
+            Cause::UnsupportedRequest
+        }
+        1 => {
+            all.truncate(at);
+            all.push(Completion::refusal(tag, BDF, 4, address, bytes));
+            Cause::CompleterAbort
+        }
+        2 => {
+            all[at].poisoned = true;
+            Cause::Poisoned
+        }
+        3 => {
+            all.truncate(at + 1);
+            all[at].byte_count ^= 1 << random.below(12);
+            Cause::BadCompletion
+        }
+        4 => {
+            all.truncate(at + 1);
+            all[at].lower ^= 1 << random.below(7);
+            Cause::BadCompletion
+        }
+        5 if at + 1 == all.len() => {
+            // More than was asked.
+            all[at].data.push(0);
+            all[at].dwords += 1;
+            Cause::BadCompletion
+        }
+        5 if all[at].dwords > 1 => {
+            // Neither to a line nor to the end.
+            all.truncate(at + 1);
+            all[at].data.pop();
+            all[at].dwords -= 1;
+            Cause::BadCompletion
+        }
+        6 => {
+            all.truncate(at + 1);
+            all[at].data.clear();
+            all[at].dwords = 0;
+            Cause::BadCompletion
+        }
+        7 if all[at].dwords > 8 => {
+            // The header promises more than comes.
+            all.truncate(at + 1);
+            all[at].data.truncate(4);
+            Cause::BadCompletion
+        }
+        8 if silence => {
+            all.truncate(at);
+            Cause::TimeOut
+        }
+        _ => Cause::None,
+    };
+    (all.into(), cause)
+}
+
+macro_rules! bench {
+    ($name:ident, $model:ty, $lanes:expr, $beat:expr, $dwords:expr) => {
+        /// Runs reads for `cycles` cycles; gives how often each cause was seen.
+        fn $name(seed: u64, cycles: u64, silence: bool) -> [u32; 8] {
+            let mut random = Random(seed);
+            let mut tags = <$model>::new(PowerUp::Random(seed));
+            let clock = |tags: &mut $model| {
+                tags.set_clock(true);
+                tags.eval();
+                tags.set_clock(false);
+                tags.eval();
+            };
+            tags.set_bdf(BDF);
+            let timeout = 1 + random.below(2) as u16;
+            tags.set_timeout(if silence { timeout } else { 60 });
+            tags.set_reset(true);
+            tags.eval();
+            (0..3).for_each(|_| clock(&mut tags));
+            tags.set_reset(false);
+
+            let mut reads: [Option<Read>; 32] = std::array::from_fn(|_| None);
+            let mut dead = 0u32;
+            let mut causes = [0u32; 8];
+            let (mut unexpected, mut expected) = (0u64, 0u64);
+            let mut sending: Option<(Completion, usize)> = None;
+            let mut strays: VecDeque<(Completion, u64)> = VecDeque::new();
+            let mut ended_at = [0u64; 32];
+            for now in 0..cycles {
+                // A read goes out now and then, on a tag that is free.
+                tags.set_i_valid(false);
+                let tag = random.below(32) as u8;
+                let asked = now + 3000 < cycles && random.one_in(if silence { 40 } else { 4 });
+                if asked && reads[usize::from(tag)].is_none() && dead >> tag & 1 == 0 && now > ended_at[usize::from(tag)] + 8 {
+                    let address = random.below(1 << 20) << 12 | random.below(4096);
+                    let room = 4096 - (address & 4095);
+                    let most = if random.one_in(10) && !silence { room } else { room.min(200) };
+                    let bytes = 1 + random.below(most) as u16;
+                    tags.set_i_valid(true);
+                    tags.set_i_tag(tag);
+                    tags.set_i_addr((address & 4095) as u16);
+                    tags.set_i_bytes(bytes);
+                    let (answer, cause) = answer(&mut random, tag, address, bytes, silence);
+                    let dwords = ((address & 3) + u64::from(bytes)).div_ceil(4);
+                    let seen = vec![false; dwords as usize];
+                    reads[usize::from(tag)] = Some(Read { address, bytes, answer, cause, seen, issued_at: now });
+                }
+                // A beat of a completion.
+                if sending.is_none() && now + 10 < cycles && !random.one_in(3) {
+                    let start = random.below(32) as usize;
+                    let waiting = |tag: &usize| reads[*tag].as_ref().is_some_and(|read| !read.answer.is_empty());
+                    let tag = (0..32).map(|n| (start + n) % 32).find(waiting).filter(|_| !random.one_in(8)).unwrap_or(start);
+                    if let Some(read) = reads[tag].as_mut().filter(|read| now > read.issued_at + 4) {
+                        if let Some(completion) = read.answer.pop_front() {
+                            sending = Some((completion, 0));
+                        }
+                    } else if reads[tag].is_none() && now > ended_at[tag] + 8 && random.one_in(3) {
+                        // To a tag that is not outstanding: a duplicate, a late one.
+                        let completion = Completion::refusal(tag as u8, BDF, random.below(2) as u8, 0, 4);
+                        strays.push_back((completion, now));
+                    }
+                    if random.one_in(50) {
+                        let mut stray = Completion::refusal(32 + random.below(224) as u8, BDF, 0, 0, 4);
+                        if random.one_in(2) {
+                            // To a tag that is outstanding, but to another function.
+                            stray.tag = random.below(32) as u8;
+                            stray.requester = BDF ^ 1 << random.below(16);
+                        }
+                        strays.push_back((stray, now));
+                    }
+                    if sending.is_none() {
+                        sending = strays.pop_front().filter(|(stray, at)| {
+                            let known = stray.tag < 32 && stray.requester == BDF;
+                            // Its tag may have been taken since.
+                            let keep = *at == now && !(known && reads[usize::from(stray.tag)].is_some());
+                            expected += u64::from(keep);
+                            keep
+                        }).map(|(stray, _)| (stray, 0));
+                    }
+                }
+                tags.set_c_valid(false);
+                if let Some((completion, at)) = sending.take_if(|(_, at)| *at == 0 || !random.one_in(5)) {
+                    let beats = completion.data.len().div_ceil($lanes).max(1);
+                    tags.set_c_valid(true);
+                    tags.set_c_first(at == 0);
+                    tags.set_c_last(at + 1 == beats);
+                    tags.set_c_data($beat(&completion.data[(at * $lanes).min(completion.data.len())..]));
+                    tags.set_c_tag(completion.tag);
+                    tags.set_c_status(completion.status);
+                    tags.set_c_poisoned(completion.poisoned);
+                    tags.set_c_byte_count(completion.byte_count);
+                    tags.set_c_lower(completion.lower);
+                    tags.set_c_dwords(completion.dwords);
+                    tags.set_c_requester(completion.requester);
+                    if at + 1 < beats {
+                        sending = Some((completion, at + 1));
+                    }
+                }
+                tags.eval();
+
+                // What comes out.
+                unexpected += u64::from(tags.unexpected());
+                assert_eq!(tags.dead(), dead | if tags.o_done() && tags.o_done_cause() == 3 { 1 << tags.o_done_tag() } else { 0 });
+                if tags.o_valid() {
+                    let read = reads[usize::from(tags.o_tag())].as_mut().expect("data for a tag that nobody waits on");
+                    let data = $dwords(tags.o_data());
+                    assert!((1..=$lanes).contains(&usize::from(tags.o_lanes())));
+                    for lane in 0..usize::from(tags.o_lanes()) {
+                        let n = usize::from(tags.o_dword()) + lane;
+                        assert!(!std::mem::replace(&mut read.seen[n], true), "dword {n} came twice");
+                        assert_eq!(data[lane], dword((read.address & !3) + 4 * n as u64), "tag {} dword {n}", tags.o_tag());
+                    }
+                }
+                if tags.o_done() {
+                    let tag = usize::from(tags.o_done_tag());
+                    let read = reads[tag].take().expect("a read ended twice");
+                    assert_eq!(u32::from(tags.o_done_cause()), read.cause as u32, "tag {tag} of {} bytes", read.bytes);
+                    assert!(read.answer.is_empty(), "ended before its last completion");
+                    causes[usize::from(tags.o_done_cause())] += 1;
+                    ended_at[tag] = now;
+                    if read.cause == Cause::None {
+                        assert!(read.seen.iter().all(|seen| *seen), "ended well with data missing");
+                    }
+                    if read.cause == Cause::TimeOut {
+                        let waited = now - read.issued_at;
+                        let unit = u64::from(timeout) << 10;
+                        // The scan takes 128 cycles a round; it waits while completions pass.
+                        assert!(waited > unit && waited < unit + 1024 + 800, "timed out after {waited} cycles");
+                        dead |= 1 << tag;
+                    }
+                }
+                clock(&mut tags);
+            }
+            let open = reads.iter().flatten().filter(|read| read.cause != Cause::TimeOut || silence).count();
+            assert_eq!(open, 0, "reads that never ended");
+            assert_eq!(unexpected, expected, "completions that answer nothing");
+            causes
+        }
+    };
+}
+
+bench!(run_64, Tags64, 2, beat_64, dwords_64);
+bench!(run_128, Tags128, 4, beat_128, dwords_128);
+
+/// Completions cut at 64-byte lines, in any order among the tags; every lie; strays. Each read ends once, with
+/// its cause, and each dword comes once.
+#[test]
+fn every_read_ends_once_with_its_cause() {
+    for seed in 0..12 {
+        for causes in [run_64(seed, 40_000, false), run_128(seed, 40_000, false)] {
+            assert!([0, 1, 2, 4, 5].iter().all(|n| causes[*n] > 0), "{causes:?}");
+        }
+    }
+}
+
+/// Reads that are not answered, or not to their end: time-out within a unit, the tag dead, later completions unexpected.
+#[test]
+fn a_read_that_is_not_answered_times_out() {
+    for seed in 100..104 {
+        for causes in [run_64(seed, 30_000, true), run_128(seed, 30_000, true)] {
+            assert!(causes[3] > 3, "{causes:?}");
+        }
+    }
+}
