@@ -222,6 +222,12 @@ macro_rules! bench {
                     self.lazy = if wants && may && self.outstanding == 0 && !self.block.r_valid() { self.lazy + 1 } else { 0 };
                     assert!(self.lazy < 20, "the rule wants a read, and none comes: {:?}", self.settings);
 
+                    let left = self.posted - self.taken;
+                    if left >= u64::from(self.settings.low_water) {
+                        self.above = true;
+                    } else {
+                        self.low_expected += u32::from(std::mem::take(&mut self.above));
+                    }
                     if self.block.d_valid() && take {
                         let word = u128_of(self.block.d_data());
                         let want: Vec<u32> = (0..4).map(|k| descriptor(self.taken, k)).collect();
@@ -232,12 +238,6 @@ macro_rules! bench {
                         self.errors.push(self.block.cause());
                     }
                     self.low_events += u32::from(self.block.low_event());
-                    let left = self.posted - self.taken;
-                    if left >= u64::from(self.settings.low_water) {
-                        self.above = true;
-                    } else {
-                        self.low_expected += u32::from(std::mem::take(&mut self.above));
-                    }
                     self.edge();
                 }
 
