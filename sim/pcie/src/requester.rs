@@ -94,6 +94,8 @@ pub(crate) struct Requester {
     waiting: Vec<Waiting>,
     answers: VecDeque<(Handle, Answer)>,
     pub failures: Vec<FailedRequest>,
+    /// The device has completed a configuration write, and with it learnt its own ID.
+    named: bool,
 }
 
 impl Requester {
@@ -106,6 +108,7 @@ impl Requester {
             waiting: Vec::new(),
             answers: VecDeque::new(),
             failures: Vec::new(),
+            named: false,
         }
     }
 
@@ -149,7 +152,9 @@ impl Requester {
     /// Takes a completion of `device`.
     pub fn complete(&mut self, now: u64, tlp: &Tlp, c: &Completion, device: Bdf) -> Completed {
         let mut broken = RuleSet::NONE;
-        broken.add_if(c.completer != device, Rule::CompleterId);
+        // Until its first configuration write a device does not know its ID and puts 0 there (section 2.2.6.2).
+        let unnamed = !self.named && c.completer == Bdf::default();
+        broken.add_if(c.completer != device && !unnamed, Rule::CompleterId);
         let index = self.waiting.iter().position(|w| w.sent && w.tag() == c.tag);
         let Some(index) = index.filter(|_| c.requester == self.host) else {
             broken.add(Rule::UnknownRequest);
@@ -160,7 +165,10 @@ impl Requester {
         };
         let waiting = &mut self.waiting[index];
         let (memory, reads) = match waiting.request.body {
-            Body::Config(r) => (false, !r.write),
+            Body::Config(r) => {
+                self.named |= r.write;
+                (false, !r.write)
+            }
             _ => (true, true),
         };
         let success = c.status == Status::Success;
@@ -229,6 +237,7 @@ impl Requester {
 
     /// Ends every request: the device is gone.
     pub fn abandon(&mut self, now: u64) {
+        self.named = false;
         for waiting in std::mem::take(&mut self.waiting) {
             self.finish(now, &waiting, Outcome::Removed);
         }
