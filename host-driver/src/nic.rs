@@ -152,6 +152,11 @@ impl Nic {
         self.clock_khz
     }
 
+    /// Epoch of the address filter: what the core stamps on frames compared with the own address, 0 to 7.
+    pub fn epoch(&self) -> u8 {
+        self.rx.filter.epoch
+    }
+
     /// Own address.
     pub fn mac(&self) -> Mac {
         self.rx.filter.mac
