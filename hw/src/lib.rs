@@ -15,6 +15,7 @@ pub mod irq;
 pub mod pcie;
 pub mod read;
 pub mod regs;
+pub mod restart;
 pub mod rx;
 pub mod tx;
 
