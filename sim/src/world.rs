@@ -1,0 +1,246 @@
+//! The world: it owns time, and steps core, root complex, host memory and wire together.
+//!
+//!     driver ─ seams ─→ World { root complex ⇄ core ⇄ wire, host memory, scoreboard }
+//!
+//! One step is one cycle of the core's clock. Nothing else moves time: a register read steps the world until
+//! the answer comes, a wait steps it until the interrupt, and host work steps it by its cost.
+
+use crate::core_model::CoreModel;
+use crate::memory::HostMemory;
+use crate::scoreboard::Scoreboard;
+use crate::wire::{LineRate, Pace, WireSink, WireSource};
+use ferronic_pcie::{
+    enumerate, ConfigAccess, Device as PcieDevice, Outcome, Plan, RootComplex, Settings, SettingsError,
+};
+use ferronic_contract::registers::MSIX_TABLE;
+use std::path::Path;
+
+/// Period of the core's clock: 125 MHz.
+pub const CYCLE_PS: u64 = 8000;
+/// Vectors that the simulated host can take.
+const VECTORS: usize = 64;
+/// Where the host wants its interrupt messages; vector `v` at 16 bytes each.
+const MESSAGES: u64 = 0xFEE0_0000;
+
+/// Why a world could not be brought up.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// Illegal settings of the root complex.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The core did not answer as a PCI Express endpoint.
+    #[error("the core does not enumerate: {0}")]
+    Enumerate(String),
+    /// The waveform file cannot be written.
+    #[error("{file}: {source}")]
+    Trace {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Core, root complex, memory, wire and scoreboard in one clock.
+pub struct World<M, const B: usize> {
+    core: M,
+    /// The root complex, for faults and counters.
+    pub pcie: RootComplex,
+    memory: HostMemory,
+    /// Frames to the core.
+    pub source: WireSource<B>,
+    /// Frames from the core.
+    pub sink: WireSink<B>,
+    /// What must arrive, and what did.
+    pub scoreboard: Scoreboard,
+    bar: u64,
+    cycle: u64,
+    interrupts: [u32; VECTORS],
+}
+
+impl<M: CoreModel<B>, const B: usize> World<M, B> {
+    /// Powers the core up, resets it, enumerates it and routes its interrupt vectors.
+    ///
+    /// # Errors
+    ///
+    /// Settings that are illegal, or a core that does not enumerate.
+    pub fn new(settings: Settings, pace: Pace, scoreboard: Scoreboard) -> Result<Self, WorldError> {
+        let seed = settings.seed;
+        let mut world = Self {
+            core: M::power_up(seed),
+            pcie: RootComplex::new(Settings { stream_bits: 8 * B as u16, ..settings })?,
+            memory: HostMemory::default(),
+            source: WireSource::new(LineRate::GIGABIT, pace),
+            sink: WireSink::new(LineRate::GIGABIT),
+            scoreboard,
+            bar: 0,
+            cycle: 0,
+            interrupts: [0; VECTORS],
+        };
+        world.reset();
+        let device = enumerate(&mut world, &Plan::default()).map_err(|error| WorldError::Enumerate(error.to_string()))?;
+        world.pcie.attach(&device);
+        world.route_interrupts(&device)?;
+        Ok(world)
+    }
+
+    /// Opens a waveform file. Only a core built for it can write one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn trace(&mut self, file: &Path) -> Result<(), WorldError> {
+        self.core
+            .simulation()
+            .open_trace(file)
+            .map_err(|source| WorldError::Trace { file: file.display().to_string(), source })
+    }
+
+    /// Holds the core in reset for some cycles.
+    pub fn reset(&mut self) {
+        self.core.set_reset(true);
+        for _ in 0..8 {
+            self.step();
+        }
+        self.core.set_reset(false);
+        self.step();
+    }
+
+    /// Finds the BAR, fills the MSI-X table with one message a vector, unmasks and enables it. A kernel does this
+    /// for a driver on a real machine.
+    fn route_interrupts(&mut self, device: &PcieDevice) -> Result<(), WorldError> {
+        let missing = |what: &str| WorldError::Enumerate(format!("no {what}"));
+        self.bar = device.bars.first().ok_or_else(|| missing("BAR"))?.address;
+        let msix = device.msix.ok_or_else(|| missing("MSI-X capability"))?;
+        for vector in 0..u64::from(msix.vectors) {
+            let entry = self.bar + u64::from(MSIX_TABLE) + 16 * vector;
+            let message = MESSAGES + 16 * vector;
+            for (word, value) in [message as u32, (message >> 32) as u32, vector as u32, 0].into_iter().enumerate() {
+                self.pcie.cpu_write32(entry + 4 * word as u64, value);
+            }
+        }
+        let enable = 0x8000_0000;
+        self.config_write(msix.offset, enable).map_err(|outcome| WorldError::Enumerate(format!("{outcome:?}")))
+    }
+
+    /// Simulated time in picoseconds.
+    pub fn now_ps(&self) -> u64 {
+        self.cycle * CYCLE_PS
+    }
+
+    /// Cycles of the core's clock since power-up.
+    pub fn cycles(&self) -> u64 {
+        self.cycle
+    }
+
+    /// The simulated host's memory.
+    pub fn memory(&self) -> HostMemory {
+        self.memory.clone()
+    }
+
+    /// Illegal TLPs, wild DMA, failed register accesses and broken frames on the wire, in words.
+    pub fn illegal(&self) -> Vec<String> {
+        let tlps = self.pcie.violations().iter().map(|violation| format!("illegal TLP: {violation}"));
+        let faults = self.pcie.memory_faults().iter().map(|fault| format!("wild DMA: {fault:?}"));
+        let failed = self.pcie.failed_requests().iter().map(|request| format!("failed access: {request:?}"));
+        let wire = self.sink.violations().iter().map(|violation| format!("on the wire: {violation:?}"));
+        tlps.chain(faults).chain(failed).chain(wire).collect()
+    }
+
+    /// What the core's own assertions found.
+    pub fn core_failure(&mut self) -> Option<String> {
+        self.core.simulation().failure().map(|failure| format!("{failure:?}"))
+    }
+
+    /// One cycle of the core's clock.
+    #[inline]
+    pub fn step(&mut self) {
+        let now = self.now_ps();
+        let inputs = self.pcie.outputs();
+        self.core.drive_tlp(inputs.rx, inputs.tx_ready, inputs.np_ready);
+        let arrived = self.source.poll(now);
+        self.core.drive_wire(arrived.as_ref(), self.sink.ready(now));
+        self.core.clock(false);
+        self.core.simulation().dump(2 * self.cycle);
+
+        let tlp = self.core.tlp();
+        let rx_ready = self.core.rx_ready();
+        let leaving = self.core.wire();
+        let events = self.core.events();
+        self.core.clock(true);
+        self.core.simulation().dump(2 * self.cycle + 1);
+
+        self.pcie.clock(now, tlp.as_ref(), rx_ready, &mut self.memory);
+        if arrived.is_some_and(|beat| beat.last) {
+            if let Some(sent) = self.source.take_sent() {
+                self.scoreboard.on_wire(sent);
+            }
+        }
+        if events.any() {
+            self.scoreboard.on_events(events);
+        }
+        if let Some(frame) = self.sink.clock(now, leaving.as_ref()) {
+            self.scoreboard.on_sent(&frame);
+        }
+        while let Some(interrupt) = self.pcie.take_interrupt() {
+            let vector = (interrupt.data as usize).min(VECTORS - 1);
+            self.interrupts[vector] += 1;
+        }
+        self.cycle += 1;
+    }
+
+    /// Lets simulated time pass.
+    pub fn pass_ns(&mut self, ns: u64) {
+        for _ in 0..(ns * 1000).div_ceil(CYCLE_PS) {
+            self.step();
+        }
+    }
+
+    /// Whether the vector fired since it was last taken, which this does.
+    pub fn take_interrupt(&mut self, vector: u32) -> bool {
+        let count = &mut self.interrupts[vector as usize % VECTORS];
+        std::mem::take(count) > 0
+    }
+
+    /// Reads a register of BAR 0: steps until the answer is there. A device that is gone reads all ones.
+    pub fn read32(&mut self, offset: u32) -> u32 {
+        let handle = self.pcie.cpu_read32(self.bar + u64::from(offset));
+        loop {
+            if let Some(answer) = self.pcie.poll(handle) {
+                return answer.value as u32;
+            }
+            self.step();
+        }
+    }
+
+    /// Writes a register of BAR 0; the write travels on while the host goes on.
+    pub fn write32(&mut self, offset: u32, value: u32) {
+        self.pcie.cpu_write32(self.bar + u64::from(offset), value);
+    }
+}
+
+impl<M: CoreModel<B>, const B: usize> ConfigAccess for World<M, B> {
+    fn config_read(&mut self, offset: u16) -> Result<u32, Outcome> {
+        let handle = self.pcie.config_read(offset);
+        self.await_config(handle)
+    }
+
+    fn config_write(&mut self, offset: u16, value: u32) -> Result<(), Outcome> {
+        let handle = self.pcie.config_write(offset, value, 0xF);
+        self.await_config(handle).map(drop)
+    }
+}
+
+impl<M: CoreModel<B>, const B: usize> World<M, B> {
+    fn await_config(&mut self, handle: ferronic_pcie::Handle) -> Result<u32, Outcome> {
+        loop {
+            if let Some(answer) = self.pcie.poll(handle) {
+                return match answer.outcome {
+                    Outcome::Success => Ok(answer.value as u32),
+                    failure => Err(failure),
+                };
+            }
+            self.step();
+        }
+    }
+}
