@@ -93,7 +93,7 @@ fn run(seed: u64, cases: &[Option<Case>]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
     #[test]
     fn answers_as_the_contract_does(seed: u64, cases in prop::collection::vec(prop::option::weighted(0.9, case()), 1..60)) {
         run(seed, &cases);

@@ -277,7 +277,7 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..Default::default() })]
     #[test]
     fn every_frame_has_the_right_verdict_and_its_bytes(seed: u64, plans in prop::collection::vec(plan(), 1..40)) {
         run::<PacketFifo64>(seed, &plans);

@@ -160,6 +160,7 @@ fn plain(cookie: u32) -> Frame {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..Default::default() })]
     #[test]
     fn completions_are_written_in_order_with_every_field(
         seed: u64,

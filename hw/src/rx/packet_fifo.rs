@@ -65,6 +65,8 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     over: DFF<Bit>,
     waiting: DFF<Bit>,
     count: DFF<Bits<15>>,
+    short: DFF<Bit>,
+    long: DFF<Bit>,
     // Next word to write; first word of the frame.
     tail: DFF<Bits<AP1>>,
     start: DFF<Bits<AP1>>,
@@ -78,8 +80,6 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     fifo_pulse: DFF<Bit>,
     no_descriptor_pulse: DFF<Bit>,
     wire_bytes: Signal<Local, Bits<8>>,
-    long: Signal<Local, Bit>,
-    short: Signal<Local, Bit>,
     full_cause: Signal<Local, Bit>,
     waits_cause: Signal<Local, Bit>,
     keep: Signal<Local, Bit>,
@@ -90,6 +90,9 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     long_before: Signal<Local, Bit>,
     count_before: Signal<Local, Bits<15>>,
     tail_now: Signal<Local, Bits<AP1>>,
+    after_tail: Signal<Local, Bits<AP1>>,
+    after_start: Signal<Local, Bits<AP1>>,
+    after_now: Signal<Local, Bits<AP1>>,
     free_words: Signal<Local, Bits<AP1>>,
     used_tail: Signal<Local, Bits<AP1>>,
     used_start: Signal<Local, Bits<AP1>>,
@@ -171,6 +174,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             long_before: Default::default(),
             count_before: Default::default(),
             tail_now: Default::default(),
+            after_tail: Default::default(),
+            after_start: Default::default(),
+            after_now: Default::default(),
             free_words: Default::default(),
             used_tail: Default::default(),
             used_start: Default::default(),
@@ -192,7 +198,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, data, last, error, bytes);
-        dff_setup!(self, clock, middle, off, bad, over, waiting, count, tail, start, verdict, crowded);
+        dff_setup!(self, clock, middle, off, bad, over, waiting, count, short, long, tail, start, verdict, crowded);
         dff_setup!(self, clock, frame_pulse, disabled_pulse, bad_pulse, undersize_pulse, oversize_pulse);
         dff_setup!(self, clock, fifo_pulse, no_descriptor_pulse);
         self.ram.clock.next = self.clock.val();
@@ -211,8 +217,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.bytes.d.next = self.wire_bytes.val();
 
         // The verdict on the frame that ended in the cycle before.
-        self.long.next = self.count.q.val() > bit_cast::<15, 14>(self.max_frame.val());
-        self.short.next = self.count.q.val() < self.min_frame.val();
         self.full_cause.next = self.over.q.val() | self.crowded.q.val();
         self.crowded.d.next = self.list_full.val();
         self.waits_cause.next = self.starved.val();
@@ -220,7 +224,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             self.waits_cause.next = self.waiting.q.val();
         }
         self.keep.next = self.verdict.q.val()
-            & !(self.off.q.val() | self.bad.q.val() | self.short.val() | self.long.val() | self.full_cause.val());
+            & !(self.off.q.val() | self.bad.q.val() | self.short.q.val() | self.long.q.val() | self.full_cause.val());
         self.roll_back.next = self.verdict.q.val() & !self.keep.val();
         self.commit.next = self.keep.val();
         self.length.next = self.count.q.val().get_bits::<14>(0);
@@ -236,9 +240,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
                 self.disabled_pulse.d.next = true;
             } else if self.bad.q.val() {
                 self.bad_pulse.d.next = true;
-            } else if self.short.val() {
+            } else if self.short.q.val() {
                 self.undersize_pulse.d.next = true;
-            } else if self.long.val() {
+            } else if self.long.q.val() {
                 self.oversize_pulse.d.next = true;
             } else {
                 self.fifo_pulse.d.next = !self.waits_cause.val();
@@ -250,33 +254,34 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.first.next = !self.middle.q.val();
         self.off_now.next = (self.first.val() & !self.active.val()) | (self.middle.q.val() & self.off.q.val());
         self.over_before.next = self.middle.q.val() & self.over.q.val();
-        self.long_before.next = self.middle.q.val() & self.long.val();
+        self.long_before.next = self.middle.q.val() & self.long.q.val();
         self.count_before.next = self.count.q.val();
         if self.first.val() {
             self.count_before.next = 0.into();
         }
-        self.tail_now.next = self.tail.q.val();
-        if self.roll_back.val() {
-            self.tail_now.next = self.start.q.val();
-        }
-        // Both differences are ready before the verdict is.
+        // What comes of the beat is ready for either verdict on the frame before.
         self.free_words.next = self.free.val().get_bits::<AP1>(self.log_bytes.val().index());
         self.used_tail.next = self.tail.q.val() - self.free_words.val();
         self.used_start.next = self.start.q.val() - self.free_words.val();
-        self.full.next = self.used_tail.val().get_bit(self.msb.val().index());
-        if self.roll_back.val() {
-            self.full.next = self.used_start.val().get_bit(self.msb.val().index());
-        }
+        self.after_tail.next = self.tail.q.val() + self.one.val();
+        self.after_start.next = self.start.q.val() + self.one.val();
         self.wanted.next =
             self.valid.q.val() & !self.off_now.val() & !self.over_before.val() & !self.long_before.val();
+        self.full.next = self.used_tail.val().get_bit(self.msb.val().index());
+        self.tail_now.next = self.tail.q.val();
+        self.after_now.next = self.after_tail.val();
+        if self.roll_back.val() {
+            self.full.next = self.used_start.val().get_bit(self.msb.val().index());
+            self.tail_now.next = self.start.q.val();
+            self.after_now.next = self.after_start.val();
+        }
         self.write.next = self.wanted.val() & !self.full.val();
-
         self.ram.write_address.next = self.tail_now.val().get_bits::<A>(0);
         self.ram.write_data.next = self.data.q.val();
         self.ram.write_enable.next = self.write.val();
         self.tail.d.next = self.tail_now.val();
         if self.write.val() {
-            self.tail.d.next = self.tail_now.val() + self.one.val();
+            self.tail.d.next = self.after_now.val();
         }
         if self.keep.val() {
             self.start.d.next = self.tail.q.val();
@@ -295,6 +300,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
                 self.count.d.next = self.count_before.val() + bit_cast::<15, 8>(self.bytes.q.val());
             }
         }
+
+        self.short.d.next = self.count.d.val() < self.min_frame.val();
+        self.long.d.next = self.count.d.val() > bit_cast::<15, 14>(self.max_frame.val());
 
         self.beat_valid.next = self.valid.q.val();
         self.beat_first.next = self.first.val();

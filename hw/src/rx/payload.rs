@@ -43,8 +43,10 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     /// Pulse: the last beat of a frame is taken.
     pub frame: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
-    headers: Fifo<94, 4, 5>,
+    headers: Fifo<84, 4, 5>,
     data: Fifo<W, 4, 5>,
+    // In step with the data: the chunk's last beat.
+    marks: Fifo<1, 4, 5>,
     // Chunk being prepared.
     p_valid: DFF<Bit>,
     p_address: DFF<Bits<64>>,
@@ -66,21 +68,24 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     // Words on their way: read, registered, coarsely and finely rotated.
     r_valid: DFF<Bit>,
     r_beat: DFF<Bit>,
+    r_last: DFF<Bit>,
     r_turn: DFF<Bits<Q>>,
     x_valid: DFF<Bit>,
     x_beat: DFF<Bit>,
+    x_last: DFF<Bit>,
     x_turn: DFF<Bits<Q>>,
     x_word: DFF<Bits<W>>,
     y_valid: DFF<Bit>,
     y_beat: DFF<Bit>,
+    y_last: DFF<Bit>,
     y_turn: DFF<Bits<Q>>,
     y_word: DFF<Bits<W>>,
     z_valid: DFF<Bit>,
     z_beat: DFF<Bit>,
+    z_last: DFF<Bit>,
     z_word: DFF<Bits<W>>,
     z_mask: DFF<Bits<W>>,
     earlier: DFF<Bits<W>>,
-    sent: DFF<Bits<10>>,
     lane: Signal<Local, Bits<2>>,
     tail_lane: Signal<Local, Bits<2>>,
     dwords: Signal<Local, Bits<11>>,
@@ -88,7 +93,6 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     words: Signal<Local, Bits<11>>,
     padded: Signal<Local, Bits<14>>,
     rounded: Signal<Local, Bits<14>>,
-    last_beat: Signal<Local, Bits<10>>,
     last_byte: Signal<Local, Bits<14>>,
     first_be: Signal<Local, Bits<4>>,
     last_be: Signal<Local, Bits<4>>,
@@ -99,7 +103,7 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     coarse: Signal<Local, Bits<W>>,
     fine: Signal<Local, Bits<W>>,
     gap: Signal<Local, Bits<10>>,
-    head: Signal<Local, Bits<94>>,
+    head: Signal<Local, Bits<84>>,
     take: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     log_bytes: Constant<Bits<4>>,
@@ -110,7 +114,6 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     one_byte: Constant<Bits<14>>,
     one: Constant<Bits<11>>,
     one_word: Constant<Bits<A>>,
-    one_beat: Constant<Bits<10>>,
     lanes: Constant<Bits<4>>,
     three: Constant<Bits<2>>,
     ones: Constant<Bits<W>>,
@@ -147,6 +150,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             busy: Default::default(),
             headers: Default::default(),
             data: Default::default(),
+            marks: Default::default(),
             p_valid: Default::default(),
             p_address: Default::default(),
             p_from: Default::default(),
@@ -165,21 +169,24 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             freed: Default::default(),
             r_valid: Default::default(),
             r_beat: Default::default(),
+            r_last: Default::default(),
             r_turn: Default::default(),
             x_valid: Default::default(),
             x_beat: Default::default(),
+            x_last: Default::default(),
             x_turn: Default::default(),
             x_word: Default::default(),
             y_valid: Default::default(),
             y_beat: Default::default(),
+            y_last: Default::default(),
             y_turn: Default::default(),
             y_word: Default::default(),
             z_valid: Default::default(),
             z_beat: Default::default(),
+            z_last: Default::default(),
             z_word: Default::default(),
             z_mask: Default::default(),
             earlier: Default::default(),
-            sent: Default::default(),
             lane: Default::default(),
             tail_lane: Default::default(),
             dwords: Default::default(),
@@ -187,7 +194,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             words: Default::default(),
             padded: Default::default(),
             rounded: Default::default(),
-            last_beat: Default::default(),
             last_byte: Default::default(),
             first_be: Default::default(),
             last_be: Default::default(),
@@ -209,7 +215,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             one_byte: Constant::new(1.into()),
             one: Constant::new(1.into()),
             one_word: Constant::new(1.into()),
-            one_beat: Constant::new(1.into()),
             lanes: Constant::new(15.into()),
             three: Constant::new(3.into()),
             ones: Constant::new(!Bits::default()),
@@ -223,13 +228,16 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, p_valid, p_address, p_from, p_span, p_last, p_empty, p_end);
-        dff_setup!(self, clock, room, go, word, left, skip, turn, done, behind, freed, sent);
-        dff_setup!(self, clock, r_valid, r_beat, r_turn, x_valid, x_beat, x_turn, x_word);
-        dff_setup!(self, clock, y_valid, y_beat, y_turn, y_word, z_valid, z_beat, z_word, z_mask, earlier);
+        dff_setup!(self, clock, room, go, word, left, skip, turn, done, behind, freed);
+        dff_setup!(self, clock, r_valid, r_beat, r_last, r_turn, x_valid, x_beat, x_last, x_turn, x_word);
+        dff_setup!(self, clock, y_valid, y_beat, y_last, y_turn, y_word);
+        dff_setup!(self, clock, z_valid, z_beat, z_last, z_word, z_mask, earlier);
         self.headers.clock.next = self.clock.val();
         self.headers.reset.next = self.reset.val();
         self.data.clock.next = self.clock.val();
         self.data.reset.next = self.reset.val();
+        self.marks.clock.next = self.clock.val();
+        self.marks.reset.next = self.reset.val();
 
         // Reading. A chunk follows the one before without a gap.
         self.read.next = (self.left.q.val() != 0) & self.go.q.val();
@@ -245,7 +253,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.rounded.next = self.p_span.q.val() + self.round_beat.val();
         self.beats.next = bit_cast::<11, 14>(self.rounded.val() >> self.log_bytes.val());
         self.last_byte.next = self.p_span.q.val() - self.one_byte.val();
-        self.last_beat.next = bit_cast::<10, 14>(self.last_byte.val() >> self.log_bytes.val());
         self.tail_lane.next = self.last_byte.val().get_bits::<2>(0);
         self.turned.next = self.p_from.q.val().get_bits::<Q>(0) != 0;
         self.words.next = self.beats.val();
@@ -255,17 +262,16 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.first_be.next = self.lanes.val() << self.lane.val();
         self.last_be.next = self.lanes.val() >> bit_cast::<2, 2>(self.three.val() - self.tail_lane.val());
         self.headers.s_valid.next = self.load.val() & !self.p_empty.q.val();
-        self.headers.s_data.next = bit_cast::<94, 64>(self.p_address.q.val())
-            | (bit_cast::<94, 11>(self.dwords.val()) << 64)
-            | (bit_cast::<94, 4>(self.first_be.val()) << 75)
-            | (bit_cast::<94, 4>(self.last_be.val()) << 79)
-            | (bit_cast::<94, 10>(self.last_beat.val()) << 83)
-            | (bit_cast::<94, 1>(self.p_last.q.val().into()) << 93);
+        self.headers.s_data.next = bit_cast::<84, 64>(self.p_address.q.val())
+            | (bit_cast::<84, 11>(self.dwords.val()) << 64)
+            | (bit_cast::<84, 4>(self.first_be.val()) << 75)
+            | (bit_cast::<84, 4>(self.last_be.val()) << 79)
+            | (bit_cast::<84, 1>(self.p_last.q.val().into()) << 83);
         if self.dwords.val() == self.one.val() {
-            self.headers.s_data.next = bit_cast::<94, 64>(self.p_address.q.val())
-                | (bit_cast::<94, 11>(self.dwords.val()) << 64)
-                | (bit_cast::<94, 4>(self.first_be.val() & self.last_be.val()) << 75)
-                | (bit_cast::<94, 1>(self.p_last.q.val().into()) << 93);
+            self.headers.s_data.next = bit_cast::<84, 64>(self.p_address.q.val())
+                | (bit_cast::<84, 11>(self.dwords.val()) << 64)
+                | (bit_cast::<84, 4>(self.first_be.val() & self.last_be.val()) << 75)
+                | (bit_cast::<84, 1>(self.p_last.q.val().into()) << 83);
         }
         self.k_ready.next = !self.p_valid.q.val() | self.load.val();
         if self.load.val() {
@@ -310,9 +316,11 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         // Rotating right by `turn` bytes: whole dwords, then bytes.
         self.r_valid.d.next = self.read.val();
         self.r_beat.d.next = self.read.val() & !self.skip.q.val();
+        self.r_last.d.next = self.ends.val();
         self.r_turn.d.next = self.turn.q.val();
         self.x_valid.d.next = self.r_valid.q.val();
         self.x_beat.d.next = self.r_beat.q.val();
+        self.x_last.d.next = self.r_last.q.val();
         self.x_turn.d.next = self.r_turn.q.val();
         self.x_word.d.next = self.read_data.val();
         self.coarse.next = self.x_word.q.val();
@@ -324,6 +332,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         }
         self.y_valid.d.next = self.x_valid.q.val();
         self.y_beat.d.next = self.x_beat.q.val();
+        self.y_last.d.next = self.x_last.q.val();
         self.y_turn.d.next = self.x_turn.q.val();
         self.y_word.d.next = self.coarse.val();
         self.fine.next = self.y_word.q.val();
@@ -335,6 +344,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         }
         self.z_valid.d.next = self.y_valid.q.val();
         self.z_beat.d.next = self.y_beat.q.val();
+        self.z_last.d.next = self.y_last.q.val();
         self.z_word.d.next = self.fine.val();
         // Bytes from the later word: the upper `turn`, or all when there is but one word.
         self.gap.next = self.width.val() - (bit_cast::<10, Q>(self.y_turn.q.val()) << 3);
@@ -346,6 +356,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
             self.earlier.d.next = self.z_word.q.val();
         }
         self.data.s_valid.next = self.z_beat.q.val();
+        self.marks.s_valid.next = self.z_beat.q.val();
+        self.marks.s_data.next = self.z_last.q.val().into();
         self.data.s_data.next =
             (self.z_word.q.val() & self.z_mask.q.val()) | (self.earlier.q.val() & !self.z_mask.q.val());
 
@@ -357,25 +369,19 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.pay_first_be.next = self.head.val().get_bits::<4>(75);
         self.pay_last_be.next = self.head.val().get_bits::<4>(79);
         self.pay_data.next = self.data.m_data.val();
-        self.is_last.next = self.sent.q.val() == self.head.val().get_bits::<10>(83);
+        self.is_last.next = self.marks.m_data.val().any();
         self.pay_last.next = self.is_last.val();
         self.take.next = self.headers.m_valid.val() & self.data.m_valid.val() & self.pay_ready.val();
         self.data.m_ready.next = self.take.val();
+        self.marks.m_ready.next = self.take.val();
         self.headers.m_ready.next = self.take.val() & self.is_last.val();
-        if self.take.val() {
-            self.sent.d.next = self.sent.q.val() + self.one_beat.val();
-            if self.is_last.val() {
-                self.sent.d.next = 0.into();
-            }
-        }
-        self.frame.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(93);
+        self.frame.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(83);
         self.busy.next = self.p_valid.q.val() | (self.left.q.val() != 0) | (self.headers.level.val() != 0);
 
         if self.reset.val() {
             self.p_valid.d.next = false;
             self.left.d.next = 0.into();
             self.freed.d.next = 0.into();
-            self.sent.d.next = 0.into();
             self.r_beat.d.next = false;
             self.x_beat.d.next = false;
             self.y_beat.d.next = false;
