@@ -1,12 +1,20 @@
-//! Chooses the next TLP to send and builds its header. Combinational.
+//! Chooses the next TLP to send and builds its header, while the one before is under way.
 //!
-//! The address decides between a header of three dwords (below 4 GiB) and of four.
+//! ```text
+//! valids ─→ round robin ─→ choice (register) ─→ fields of the chosen source ─→ header
+//! ```
+//!
+//! The choice stands until it is taken with `take`. The address decides between a header of three dwords (below
+//! 4 GiB) and of four.
 
 use crate::pcie::swap::Swap;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 #[derive(LogicBlock, Default)]
 pub struct Grant {
+    pub clock: Signal<In, Clock>,
+    pub reset: Signal<In, Bit>,
     pub bdf: Signal<In, Bits<16>>,
     pub master_enable: Signal<In, Bit>,
     pub np_ready: Signal<In, Bit>,
@@ -35,9 +43,11 @@ pub struct Grant {
     pub rd_first_be: Signal<In, Bits<4>>,
     pub rd_last_be: Signal<In, Bits<4>>,
     pub rd_tag: Signal<In, Bits<8>>,
-    /// The source that sent last.
-    pub turn: Signal<In, Bits<2>>,
-    /// A source may send, and which.
+    /// The TLP that `source` shows is under way already.
+    pub active: Signal<In, Bit>,
+    pub source: Signal<In, Bits<2>>,
+    pub take: Signal<In, Bit>,
+    /// A source is chosen, and which.
     pub found: Signal<Out, Bit>,
     pub choice: Signal<Out, Bits<2>>,
     /// Its header in the order of the wire, whether that has four dwords, and the dwords of the TLP in all.
@@ -46,13 +56,18 @@ pub struct Grant {
     pub has_payload: Signal<Out, Bit>,
     pub dwords: Signal<Out, Bits<12>>,
 
-    // Round robin over cpl 0, pay 1, small 2, rd 3: the first that wants, from the one behind `turn`.
+    // Round robin over cpl 0, pay 1, small 2, rd 3: the first that wants, from the one behind the last choice.
     wants: Signal<Local, Bits<4>>,
+    own: Signal<Local, Bits<4>>,
     candidate: [Signal<Local, Bits<2>>; 4],
     pick: [Signal<Local, Bits<2>>; 5],
     taken: [Signal<Local, Bit>; 5],
 
-    // Header of the granted source; dwords as the specification draws them.
+    chosen: DFF<Bit>,
+    turn: DFF<Bits<2>>,
+    is_wide: DFF<Bit>,
+
+    // Header of the chosen source; dwords as the specification draws them.
     operation: Signal<Local, Bits<8>>,
     tc: Signal<Local, Bits<3>>,
     attr: Signal<Local, Bits<2>>,
@@ -60,7 +75,7 @@ pub struct Grant {
     dword1: Signal<Local, Bits<16>>,
     high: Signal<Local, Bits<32>>,
     low: Signal<Local, Bits<32>>,
-    is_wide: Signal<Local, Bit>,
+    wide_sources: Signal<Local, Bits<4>>,
     payload: Signal<Local, Bit>,
     total: Signal<Local, Bits<12>>,
     text: Signal<Local, Bits<128>>,
@@ -70,7 +85,16 @@ pub struct Grant {
 impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
-        // Grant.
+        dff_setup!(self, clock, chosen, turn, is_wide);
+
+        // Choice.
+        self.own.next = 1.into();
+        match self.source.val().index() {
+            1 => self.own.next = 2.into(),
+            2 => self.own.next = 4.into(),
+            3 => self.own.next = 8.into(),
+            _ => {}
+        }
         self.wants.next = 0.into();
         if self.cpl_valid.val() {
             self.wants.next = 1.into();
@@ -84,16 +108,38 @@ impl Logic for Grant {
         if self.rd_valid.val() & self.master_enable.val() & self.np_ready.val() {
             self.wants.next = self.wants.val() | 8;
         }
+        if self.active.val() {
+            self.wants.next = self.wants.val() & !self.own.val();
+        }
         self.pick[0].next = 0.into();
         self.taken[0].next = false;
         for i in 0_usize..4 {
-            self.candidate[i].next = self.turn.val() + i.to_bits::<2>() + 1;
+            self.candidate[i].next = self.turn.q.val() + i.to_bits::<2>() + 1;
             self.pick[i + 1].next = self.pick[i].val();
             self.taken[i + 1].next = self.taken[i].val();
             if !self.taken[i].val() & self.wants.val().get_bit(self.candidate[i].val().index()) {
                 self.pick[i + 1].next = self.candidate[i].val();
                 self.taken[i + 1].next = true;
             }
+        }
+
+        self.wide_sources.next = 0.into();
+        if self.pay_addr.val().get_bits::<32>(32) != 0 {
+            self.wide_sources.next = self.wide_sources.val() | 2;
+        }
+        if self.small_addr.val().get_bits::<32>(32) != 0 {
+            self.wide_sources.next = self.wide_sources.val() | 4;
+        }
+        if self.rd_addr.val().get_bits::<32>(32) != 0 {
+            self.wide_sources.next = self.wide_sources.val() | 8;
+        }
+        if self.take.val() {
+            self.chosen.d.next = false;
+        }
+        if !self.chosen.q.val() & self.taken[4].val() {
+            self.chosen.d.next = true;
+            self.turn.d.next = self.pick[4].val();
+            self.is_wide.d.next = self.wide_sources.val().get_bit(self.pick[4].val().index());
         }
 
         // Header.
@@ -105,7 +151,7 @@ impl Logic for Grant {
         self.dword1.next = 0.into();
         self.high.next = 0.into();
         self.low.next = 0.into();
-        match self.pick[4].val().index() {
+        match self.turn.q.val().index() {
             0 => {
                 self.payload.next = self.cpl_dwords.val() != 0;
                 self.operation.next = 10.into();
@@ -145,9 +191,7 @@ impl Logic for Grant {
                 self.low.next = bit_cast::<32, 30>(self.rd_addr.val().get_bits::<30>(2)) << 2;
             }
         }
-        self.is_wide.next = false;
-        if self.high.val() != 0 {
-            self.is_wide.next = true;
+        if self.is_wide.q.val() {
             self.operation.next = self.operation.val() | 32;
         }
         self.text.next = (bit_cast::<128, 8>(self.operation.val()) << 24)
@@ -157,7 +201,7 @@ impl Logic for Grant {
             | (bit_cast::<128, 16>(self.bdf.val()) << 48)
             | (bit_cast::<128, 16>(self.dword1.val()) << 32);
         self.total.next = 3.into();
-        if self.is_wide.val() {
+        if self.is_wide.q.val() {
             self.text.next = self.text.val()
                 | (bit_cast::<128, 32>(self.high.val()) << 64)
                 | (bit_cast::<128, 32>(self.low.val()) << 96);
@@ -170,11 +214,16 @@ impl Logic for Grant {
         }
         self.swap.a.next = self.text.val();
 
-        self.found.next = self.taken[4].val();
-        self.choice.next = self.pick[4].val();
+        self.found.next = self.chosen.q.val();
+        self.choice.next = self.turn.q.val();
         self.header.next = self.swap.b.val();
-        self.wide.next = self.is_wide.val();
+        self.wide.next = self.is_wide.q.val();
         self.has_payload.next = self.payload.val();
         self.dwords.next = self.total.val();
+
+        if self.reset.val() {
+            self.chosen.d.next = false;
+            self.turn.d.next = 0.into();
+        }
     }
 }

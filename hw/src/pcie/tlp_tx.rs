@@ -7,8 +7,9 @@
 //! rd ───┘        payload ────────→ ┘
 //! ```
 //!
-//! A grant is for a whole TLP, a beat a cycle, with one idle cycle between two TLPs. A source that wants to send
-//! waits for at most three TLPs of others. `pay`, `small` and `rd` need `master_enable`, `rd` needs `np_ready` too.
+//! A grant is for a whole TLP, a beat a cycle, with one idle cycle between two TLPs, and one more when the source is the
+//! same and the payload ends with the beat; a read follows a read after three. A source that wants to send
+//! waits for at most four TLPs of others. `pay`, `small` and `rd` need `master_enable`, `rd` needs `np_ready` too.
 //! The last `ready` of a source says that its TLP is ahead of everything granted later.
 
 use crate::pcie::geometry::Geometry;
@@ -64,11 +65,15 @@ pub struct TlpTx<const W: usize, const L: usize, const A: usize> {
     pub tx_last: Signal<Out, Bit>,
     pub tx_ready: Signal<In, Bit>,
 
-    turn: DFF<Bits<2>>,
     grant: Grant,
+    start: Signal<Local, Bit>,
+    /// A read has been granted and its first beat is not taken; the beat at the output is one of a read.
+    read_waits: DFF<Bit>,
+    out_read: DFF<Bit>,
 
     // The TLP under way. `ahead`: what goes out before the next payload beat, in the low bits.
     busy: DFF<Bit>,
+    turn: DFF<Bits<2>>,
     ahead: DFF<Bits<A>>,
     wide: DFF<Bit>,
     header_beats: DFF<Bits<2>>,
@@ -97,13 +102,13 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, turn, busy, ahead, wide, header_beats, bare, more, left);
-        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last);
+        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read, read_waits);
 
         // Grant.
         self.grant.bdf.next = self.bdf.val();
         self.grant.master_enable.next = self.master_enable.val();
-        // `np_ready` counts a read when its first beat is taken: a read that waits at the output must go first.
-        self.grant.np_ready.next = self.np_ready.val() & !(self.out_valid.q.val() & (self.turn.q.val() == 3));
+        // `np_ready` counts a read when its first beat is taken: no other is chosen before that.
+        self.grant.np_ready.next = self.np_ready.val() & !self.read_waits.q.val();
         self.grant.cpl_valid.next = self.cpl_valid.val();
         self.grant.cpl_status.next = self.cpl_status.val();
         self.grant.cpl_byte_count.next = self.cpl_byte_count.val();
@@ -129,7 +134,12 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         self.grant.rd_first_be.next = self.rd_first_be.val();
         self.grant.rd_last_be.next = self.rd_last_be.val();
         self.grant.rd_tag.next = self.rd_tag.val();
-        self.grant.turn.next = self.turn.q.val();
+        self.grant.clock.next = self.clock.val();
+        self.grant.reset.next = self.reset.val();
+        self.start.next = self.grant.found.val() & !self.busy.q.val();
+        self.grant.take.next = self.start.val();
+        self.grant.active.next = self.busy.q.val() & (self.more.q.val() | self.bare.q.val());
+        self.grant.source.next = self.turn.q.val();
 
         // Payload of the source whose turn it is.
         self.source_valid.next = true;
@@ -165,6 +175,9 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         if self.tx_ready.val() {
             self.out_valid.d.next = false;
         }
+        if self.tx_ready.val() & self.out_valid.q.val() & self.out_read.q.val() {
+            self.read_waits.d.next = false;
+        }
         self.taken.next = self.advance.val() & self.take.val();
         if self.bare.q.val() {
             self.taken.next = self.go.val() & self.is_last.val();
@@ -173,6 +186,7 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
             self.out_valid.d.next = true;
             self.out_keep.d.next = self.lanes.val();
             self.out_last.d.next = self.is_last.val();
+            self.out_read.d.next = self.turn.q.val() == 3;
             self.out_data.d.next = bit_cast::<W, A>(self.ahead.q.val());
             self.left.d.next = self.left.q.val() - self.geometry.lanes.val();
             if self.header_beats.q.val() != 0 {
@@ -189,8 +203,11 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
                 self.busy.d.next = false;
             }
         }
-        if !self.busy.q.val() & self.grant.found.val() {
+        if self.start.val() {
             self.busy.d.next = true;
+            if self.grant.choice.val() == 3 {
+                self.read_waits.d.next = true;
+            }
             self.turn.d.next = self.grant.choice.val();
             self.ahead.d.next = bit_cast::<A, 128>(self.grant.header.val());
             self.wide.d.next = self.grant.wide.val();
@@ -216,6 +233,7 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         if self.reset.val() {
             self.busy.d.next = false;
             self.out_valid.d.next = false;
+            self.read_waits.d.next = false;
             self.turn.d.next = 0.into();
         }
     }
