@@ -106,6 +106,8 @@ pub struct Tags<const W: usize, const L: usize> {
     cause2: DFF<Bits<4>>,
     offset2: DFF<Bits<10>>,
     dwords2: DFF<Bits<11>>,
+    // More is to come than one beat holds: known a cycle ahead, because it decides over `outstanding`.
+    more2: DFF<Bit>,
     // The completion whose beats pass through stage 2.
     open: DFF<Bit>,
     good_kept: DFF<Bit>,
@@ -113,6 +115,7 @@ pub struct Tags<const W: usize, const L: usize> {
     cause_kept: DFF<Bits<4>>,
     offset_kept: DFF<Bits<10>>,
     rest_kept: DFF<Bits<11>>,
+    more_kept: DFF<Bit>,
     good: Signal<Local, Bit>,
     ended: Signal<Local, Bit>,
     cause: Signal<Local, Bits<4>>,
@@ -143,6 +146,7 @@ pub struct Tags<const W: usize, const L: usize> {
     expire_bit: Signal<Local, Bits<32>>,
     one: Constant<Bits<32>>,
     lanes: Constant<Bits<11>>,
+    two_beats: Constant<Bits<11>>,
 }
 
 impl<const W: usize, const L: usize> Default for Tags<W, L> {
@@ -226,12 +230,14 @@ impl<const W: usize, const L: usize> Default for Tags<W, L> {
             cause2: Default::default(),
             offset2: Default::default(),
             dwords2: Default::default(),
+            more2: Default::default(),
             open: Default::default(),
             good_kept: Default::default(),
             over_kept: Default::default(),
             cause_kept: Default::default(),
             offset_kept: Default::default(),
             rest_kept: Default::default(),
+            more_kept: Default::default(),
             good: Default::default(),
             ended: Default::default(),
             cause: Default::default(),
@@ -260,6 +266,7 @@ impl<const W: usize, const L: usize> Default for Tags<W, L> {
             expire_bit: Default::default(),
             one: Constant::new(1.into()),
             lanes: Constant::new(L.to_bits()),
+            two_beats: Constant::new((2 * L).to_bits()),
         }
     }
 }
@@ -269,8 +276,8 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
     fn update(&mut self) {
         dff_setup!(self, clock, outstanding, fresh, retired, now, i1_valid, i1_tag, i1_lower, i1_bytes, i1_sum);
         dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, count1, lower1, dwords1);
-        dff_setup!(self, clock, v2, first2, last2, data2, tag2, good2, over2, cause2, offset2, dwords2);
-        dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept);
+        dff_setup!(self, clock, v2, first2, last2, data2, tag2, good2, over2, cause2, offset2, dwords2, more2);
+        dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept, more_kept);
         dff_setup!(self, clock, scan_tag, scan_step, age, late);
         dff_setup!(self, clock, v3, data3, tag3, at3, lanes3, done3, done_tag3, cause3, unexpected3);
         self.issued.clock.next = self.clock.val();
@@ -343,16 +350,14 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.cause.next = self.cause_kept.q.val();
         self.at.next = self.offset_kept.q.val();
         self.rest.next = self.rest_kept.q.val();
+        self.more.next = self.more_kept.q.val();
         if self.first2.q.val() {
             self.good.next = self.good2.q.val();
             self.ended.next = self.over2.q.val();
             self.cause.next = self.cause2.q.val();
             self.at.next = self.offset2.q.val();
             self.rest.next = self.dwords2.q.val();
-        }
-        self.more.next = false;
-        if self.rest.val() > self.lanes.val() {
-            self.more.next = true;
+            self.more.next = self.more2.q.val();
         }
         self.truncated.next = self.v2.q.val() & self.last2.q.val() & self.good.val() & self.more.val();
         if self.v2.q.val() {
@@ -361,6 +366,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             self.over_kept.d.next = self.ended.val();
             self.cause_kept.d.next = self.cause.val();
             self.offset_kept.d.next = self.at.val() + self.lanes.val().get_bits::<10>(0);
+            self.more_kept.d.next = self.rest.val() > self.two_beats.val();
             self.rest_kept.d.next = 0.into();
             if self.more.val() {
                 self.rest_kept.d.next = self.rest.val() - self.lanes.val();
@@ -389,6 +395,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         }
         self.offset2.d.next = self.offset.val();
         self.dwords2.d.next = self.dwords1.q.val();
+        self.more2.d.next = self.dwords1.q.val() > self.lanes.val();
         self.over2.d.next = self.over.val();
         self.good2.d.next = false;
         self.cause2.d.next = 0.into();
