@@ -1,6 +1,7 @@
 //! Memory and queues that every other block is made of.
 
 pub mod fifo;
+pub mod join;
 pub mod ram;
 
 use crate::emit::verilog;

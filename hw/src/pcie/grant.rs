@@ -7,6 +7,7 @@
 //! The choice stands until it is taken with `take`. The address decides between a header of three dwords (below
 //! 4 GiB) and of four.
 
+use crate::common::join::Join;
 use crate::pcie::swap::Swap;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -78,7 +79,7 @@ pub struct Grant {
     wide_sources: Signal<Local, Bits<4>>,
     payload: Signal<Local, Bit>,
     total: Signal<Local, Bits<12>>,
-    text: Signal<Local, Bits<128>>,
+    text: Join<32, 4, 128>,
     swap: Swap<128, 4>,
 }
 
@@ -194,25 +195,23 @@ impl Logic for Grant {
         if self.is_wide.q.val() {
             self.operation.next = self.operation.val() | 32;
         }
-        self.text.next = (bit_cast::<128, 8>(self.operation.val()) << 24)
-            | (bit_cast::<128, 3>(self.tc.val()) << 20)
-            | (bit_cast::<128, 2>(self.attr.val()) << 12)
-            | bit_cast::<128, 10>(self.length.val().get_bits::<10>(0))
-            | (bit_cast::<128, 16>(self.bdf.val()) << 48)
-            | (bit_cast::<128, 16>(self.dword1.val()) << 32);
+        self.text.part[0].next = (bit_cast::<32, 8>(self.operation.val()) << 24)
+            | (bit_cast::<32, 3>(self.tc.val()) << 20)
+            | (bit_cast::<32, 2>(self.attr.val()) << 12)
+            | bit_cast::<32, 10>(self.length.val().get_bits::<10>(0));
+        self.text.part[1].next = (bit_cast::<32, 16>(self.bdf.val()) << 16) | bit_cast::<32, 16>(self.dword1.val());
+        self.text.part[2].next = self.low.val();
+        self.text.part[3].next = 0.into();
         self.total.next = 3.into();
         if self.is_wide.q.val() {
-            self.text.next = self.text.val()
-                | (bit_cast::<128, 32>(self.high.val()) << 64)
-                | (bit_cast::<128, 32>(self.low.val()) << 96);
+            self.text.part[2].next = self.high.val();
+            self.text.part[3].next = self.low.val();
             self.total.next = 4.into();
-        } else {
-            self.text.next = self.text.val() | (bit_cast::<128, 32>(self.low.val()) << 64);
         }
         if self.payload.val() {
             self.total.next = self.total.val() + bit_cast::<12, 11>(self.length.val());
         }
-        self.swap.a.next = self.text.val();
+        self.swap.a.next = self.text.whole.val();
 
         self.found.next = self.chosen.q.val();
         self.choice.next = self.turn.q.val();

@@ -9,6 +9,7 @@
 //! A completion takes two cycles plus those of its write.
 
 use crate::common::fifo::Fifo;
+use crate::common::join::Join;
 use ferronic_contract::completion::{COOKIE, INDEX, L3_OFFSET, LENGTH, PHASE, PROTOCOL, STATUS};
 use ferronic_contract::field::Field;
 use ferronic_contract::status::{self, Status};
@@ -62,30 +63,33 @@ pub struct Done {
     pass: Signal<Local, Bits<16>>,
     phase: Signal<Local, Bits<1>>,
     entry: Signal<Local, Bits<80>>,
+    data: Join<32, 8, 256>,
     one: Constant<Bits<5>>,
     one_index: Constant<Bits<16>>,
     one_tick: Constant<Bits<24>>,
-    always_set: Constant<Bits<256>>,
-    at_length: Constant<Bits<8>>,
-    at_protocol: Constant<Bits<8>>,
-    at_classified: Constant<Bits<8>>,
-    at_dst: Constant<Bits<8>>,
-    at_l2: Constant<Bits<8>>,
-    at_vlan: Constant<Bits<8>>,
-    at_epoch: Constant<Bits<8>>,
-    at_cookie: Constant<Bits<8>>,
-    at_index: Constant<Bits<8>>,
-    at_l3_offset: Constant<Bits<8>>,
-    at_phase: Constant<Bits<8>>,
+    always_set: Constant<Bits<32>>,
+    at_length: Constant<Bits<5>>,
+    at_protocol: Constant<Bits<5>>,
+    at_classified: Constant<Bits<5>>,
+    at_dst: Constant<Bits<5>>,
+    at_l2: Constant<Bits<5>>,
+    at_vlan: Constant<Bits<5>>,
+    at_epoch: Constant<Bits<5>>,
+    at_index: Constant<Bits<5>>,
+    at_l3_offset: Constant<Bits<5>>,
+    at_phase: Constant<Bits<5>>,
 }
 
-/// The bit of the completion at which a field of word `word` begins.
-fn at(word: usize, field: Field) -> Constant<Bits<8>> {
-    Constant::new((32 * word as u64 + u64::from(field.low)).into())
+/// The bit of its word at which a field begins.
+fn at(field: Field) -> Constant<Bits<5>> {
+    Constant::new(u64::from(field.low).into())
 }
 
 impl Default for Done {
     fn default() -> Self {
+        // `update` can only number the words of a completion.
+        let words = [LENGTH, PROTOCOL, STATUS, COOKIE, INDEX, L3_OFFSET, PHASE].map(|field| field.word);
+        assert_eq!(words, [0, 1, 2, 4, 7, 7, 7]);
         let always_set = Status(0).with(status::SOP, 1).with(status::EOP, 1);
         Self {
             clock: Default::default(),
@@ -130,21 +134,21 @@ impl Default for Done {
             pass: Default::default(),
             phase: Default::default(),
             entry: Default::default(),
+            data: Default::default(),
             one: Constant::new(1.into()),
             one_index: Constant::new(1.into()),
             one_tick: Constant::new(1.into()),
-            always_set: Constant::new(Bits::<256>::from(u64::from(always_set.0)) << (32 * STATUS.word as u64)),
-            at_length: at(LENGTH.word, LENGTH),
-            at_protocol: at(PROTOCOL.word, PROTOCOL),
-            at_classified: at(STATUS.word, status::CLASSIFIED),
-            at_dst: at(STATUS.word, status::DST),
-            at_l2: at(STATUS.word, status::L2_KIND),
-            at_vlan: at(STATUS.word, status::VLAN),
-            at_epoch: at(STATUS.word, status::EPOCH),
-            at_cookie: at(COOKIE.word, COOKIE),
-            at_index: at(INDEX.word, INDEX),
-            at_l3_offset: at(L3_OFFSET.word, L3_OFFSET),
-            at_phase: at(PHASE.word, PHASE),
+            always_set: Constant::new(u64::from(always_set.0).into()),
+            at_length: at(LENGTH),
+            at_protocol: at(PROTOCOL),
+            at_classified: at(status::CLASSIFIED),
+            at_dst: at(status::DST),
+            at_l2: at(status::L2_KIND),
+            at_vlan: at(status::VLAN),
+            at_epoch: at(status::EPOCH),
+            at_index: at(INDEX),
+            at_l3_offset: at(L3_OFFSET),
+            at_phase: at(PHASE),
         }
     }
 }
@@ -213,18 +217,22 @@ impl Logic for Done {
         self.entry.next = self.queue.m_data.val();
         self.done_valid.next = self.valid.q.val();
         self.done_addr.next = self.address.q.val();
-        self.done_data.next = self.always_set.val()
-            | (bit_cast::<256, 14>(self.entry.val().get_bits::<14>(0)) << self.at_length.val())
-            | (bit_cast::<256, 16>(self.entry.val().get_bits::<16>(14)) << self.at_protocol.val())
-            | (bit_cast::<256, 1>(self.entry.val().get_bits::<1>(30)) << self.at_classified.val())
-            | (bit_cast::<256, 2>(self.entry.val().get_bits::<2>(31)) << self.at_dst.val())
-            | (bit_cast::<256, 2>(self.entry.val().get_bits::<2>(33)) << self.at_l2.val())
-            | (bit_cast::<256, 2>(self.entry.val().get_bits::<2>(35)) << self.at_vlan.val())
-            | (bit_cast::<256, 3>(self.entry.val().get_bits::<3>(37)) << self.at_epoch.val())
-            | (bit_cast::<256, 32>(self.entry.val().get_bits::<32>(48)) << self.at_cookie.val())
-            | (bit_cast::<256, 16>(self.index.q.val()) << self.at_index.val())
-            | (bit_cast::<256, 8>(self.entry.val().get_bits::<8>(40)) << self.at_l3_offset.val())
-            | (bit_cast::<256, 1>(self.phase.val()) << self.at_phase.val());
+        for i in 0_usize..8 {
+            self.data.part[i].next = 0.into();
+        }
+        self.data.part[0].next = bit_cast::<32, 14>(self.entry.val().get_bits::<14>(0)) << self.at_length.val();
+        self.data.part[1].next = bit_cast::<32, 16>(self.entry.val().get_bits::<16>(14)) << self.at_protocol.val();
+        self.data.part[2].next = self.always_set.val()
+            | (bit_cast::<32, 1>(self.entry.val().get_bits::<1>(30)) << self.at_classified.val())
+            | (bit_cast::<32, 2>(self.entry.val().get_bits::<2>(31)) << self.at_dst.val())
+            | (bit_cast::<32, 2>(self.entry.val().get_bits::<2>(33)) << self.at_l2.val())
+            | (bit_cast::<32, 2>(self.entry.val().get_bits::<2>(35)) << self.at_vlan.val())
+            | (bit_cast::<32, 3>(self.entry.val().get_bits::<3>(37)) << self.at_epoch.val());
+        self.data.part[4].next = self.entry.val().get_bits::<32>(48);
+        self.data.part[7].next = (bit_cast::<32, 16>(self.index.q.val()) << self.at_index.val())
+            | (bit_cast::<32, 8>(self.entry.val().get_bits::<8>(40)) << self.at_l3_offset.val())
+            | (bit_cast::<32, 1>(self.phase.val()) << self.at_phase.val());
+        self.done_data.next = self.data.whole.val();
         self.producer.next = self.index.q.val();
         self.idle.next = self.queue.level.val() == 0;
         if !self.queue_enable.val() & self.quiet.val() & (self.queue.level.val() == 0) {

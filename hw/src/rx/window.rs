@@ -6,6 +6,7 @@
 //! that one included. Bytes behind the end of a short frame are left over from earlier ones: the user
 //! masks them by the frame's length. A beat a cycle.
 
+use crate::common::join::Join;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -19,15 +20,14 @@ pub struct Window<const W: usize, const N: usize> {
     pub beat_data: Signal<In, Bits<W>>,
     /// Byte i of the frame in bits 8i+7:8i.
     pub window: Signal<Out, Bits<256>>,
-    // Word N-1 holds the first beat.
+    // Word 0 holds the first beat.
     words: [DFF<Bits<W>>; N],
     left: DFF<Bits<4>>,
     left_now: Signal<Local, Bits<4>>,
-    word: Signal<Local, Bits<W>>,
-    gathered: Signal<Local, Bits<256>>,
+    place: Signal<Local, Bits<4>>,
+    gather: Join<W, N, 256>,
     all: Constant<Bits<4>>,
     one: Constant<Bits<4>>,
-    width: Constant<Bits<10>>,
 }
 
 impl<const W: usize, const N: usize> Default for Window<W, N> {
@@ -43,11 +43,10 @@ impl<const W: usize, const N: usize> Default for Window<W, N> {
             words: std::array::from_fn(|_| Default::default()),
             left: Default::default(),
             left_now: Default::default(),
-            word: Default::default(),
-            gathered: Default::default(),
+            place: Default::default(),
+            gather: Default::default(),
             all: Constant::new(N.to_bits()),
             one: Constant::new(1.into()),
-            width: Constant::new(W.to_bits()),
         }
     }
 }
@@ -64,21 +63,19 @@ impl<const W: usize, const N: usize> Logic for Window<W, N> {
         if self.beat_first.val() {
             self.left_now.next = self.all.val();
         }
+        self.place.next = self.all.val() - self.left_now.val();
         if self.beat_valid.val() & (self.left_now.val() != 0) {
             self.left.d.next = self.left_now.val() - self.one.val();
             for i in 0_usize..N {
-                if self.left.d.val().index() == i {
+                if self.place.val().index() == i {
                     self.words[i].d.next = self.beat_data.val();
                 }
             }
         }
-        self.gathered.next = 0.into();
-        self.word.next = 0.into();
         for i in 0_usize..N {
-            self.word.next = self.words[i].q.val();
-            self.gathered.next = (self.gathered.val() << self.width.val()) | bit_cast::<256, W>(self.word.val());
+            self.gather.part[i].next = self.words[i].q.val();
         }
-        self.window.next = self.gathered.val();
+        self.window.next = self.gather.whole.val();
         if self.reset.val() {
             self.left.d.next = 0.into();
         }
