@@ -128,7 +128,7 @@ pub const CLOCK_KHZ: Register = reg("CLOCK_KHZ", 0x20, Ro, "rate of the core's c
 /// Completion time-out.
 pub const TIMEOUT: Register = reg("TIMEOUT", 0x24, Rw, "completion time-out in units of 1024 cycles, 1 to 65535; 6104 (50 ms at 125 MHz) after reset");
 /// Frames seen on the wire.
-pub const FRAMES_IN: Register = reg("FRAMES_IN", 0x40, Ro, "counter: frames seen on the wire");
+pub const FRAMES_IN: Register = reg("FRAMES_IN", 0x40, Ro, "counter: frames seen on the wire; each is delivered or counted once as dropped, for the first cause that holds: disabled, bad, undersize, oversize, no room");
 /// Dropped.
 pub const DROP_DISABLED: Register = reg("DROP_DISABLED", 0x44, Ro, "counter: dropped at the wire, RX or its queue disabled or stopped");
 /// Dropped.
@@ -213,7 +213,7 @@ pub mod queue {
     /// Descriptors read.
     pub const DESCRIPTORS: Register = reg("DESCRIPTORS", 0x44, Ro, "counter: descriptors read");
     /// Starved cycles.
-    pub const STARVED: Register = reg("STARVED", 0x48, Ro, "counter: cycles in which a frame waited for a descriptor (RX); TX: cycles in which the host had posted, the chip had none and the engine was idle");
+    pub const STARVED: Register = reg("STARVED", 0x48, Ro, "counter: cycles in which a frame waited for a descriptor (RX); TX: cycles in which the engine was idle and descriptors were on their way");
     /// Frames that waited.
     pub const WAITED: Register = reg("WAITED", 0x4C, Ro, "counter: frames that had to wait for a descriptor (RX); 0 for TX");
     /// Frames.
