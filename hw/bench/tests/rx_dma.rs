@@ -8,7 +8,7 @@
 mod rx_support;
 
 use ferronic_bench::models::{rx_path_128::RxPath128, rx_path_64::RxPath64};
-use rx_support::{frame, Path, Random, World, DEPTH};
+use rx_support::{frame, Frame, Path, Random, World, DEPTH};
 
 /// Frames of every length from 14 to 200, at every alignment in turn, some of them over a page boundary.
 fn every_length<P: Path>(mps: u8, pay_ready: u64) {
@@ -94,6 +94,12 @@ fn too_long<P: Path>() {
         world.drain(5000);
     }
     assert_eq!((world.tally.buffer, world.tally.frame), (180, 120));
+    // Far more than the packet FIFO holds, with no frame between them that fits.
+    world.post(0x9000_0000, 0, 40, 1);
+    let frames = (0..100).map(|_| Frame { gap: 30, ..frame(&mut random, 1500) });
+    world.to_send.extend(frames);
+    world.drain(60_000);
+    assert_eq!((world.tally.buffer, world.tally.fifo), (280, 0));
 }
 
 #[test]
