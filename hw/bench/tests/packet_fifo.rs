@@ -5,7 +5,7 @@
 //!
 //! Caught when tried: fullness by the write pointer before the roll-back; no roll-back in the cycle of the
 //! verdict; full told before oversize; the error of any beat; `over` not cleared for the next frame; `active`
-//! looked at on every beat; a length that wraps at 2^14.
+//! looked at on every beat; a length that wraps.
 
 use ferronic_bench::models::{packet_fifo_128::PacketFifo128, packet_fifo_64::PacketFifo64};
 use ferronic_verilated::PowerUp;

@@ -1,9 +1,9 @@
 //! Where the bytes of frames land: alignment, boundaries, payload size, back-pressure. Every byte exactly once at its
 //! address, by memory writes that keep the rules of PCIe (see `rx_support`).
 //!
-//! Caught when tried: the rotation by one byte too few; the word before the chunk not skipped; chunks cut at MPS from
-//! the buffer's start instead of the address; `last_be` from the frame's length alone; the data FIFO read too far
-//! ahead under back-pressure; a completion released with the first chunk; the room of a dropped frame not given back.
+//! Caught when tried: a rotation by one byte too many; the word before the chunk not skipped; chunks of MPS from the
+//! buffer's start instead of its multiples; `last_be` without the start's alignment; the data FIFO read too far
+//! ahead; a completion released with each chunk; the room of a dropped frame not given back.
 
 mod rx_support;
 

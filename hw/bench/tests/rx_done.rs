@@ -1,8 +1,9 @@
 //! Completion write-back: every field, index and phase over many passes, WTHRESH, the timer, and the way down.
 //!
-//! Caught when tried: phase inverted; a slot taken from more bits than the ring has; `producer` moved with `valid`
-//! instead of `ready`; a batch that begins one completion early or a cycle before the timer; a completion
-//! written before its data is gone; no flush when the queue is disabled; the index kept over a disable.
+//! Caught when tried: phase inverted; a slot of one bit more than the ring has; `producer` moved with `valid`
+//! instead of `ready`; a batch that begins one completion early; a timer three cycles short; a completion
+//! written before its data is gone; no write when the queue is disabled or the FIFO full; the index kept over a
+//! disable.
 
 use ferronic_bench::models::rx_done::RxDone;
 use ferronic_contract::class::Class;

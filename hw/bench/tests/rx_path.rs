@@ -1,7 +1,9 @@
 //! The RX path under traffic: causes of drops, counters, completions, and going up and down under load.
 //!
-//! Caught when tried: a discarded frame not counted; `waited` once a cycle; a descriptor taken for a frame that is
-//! dropped; the list of frames one entry too long; the list fed by uncommitted frames; index not restarted.
+//! Caught when tried: a discarded frame not counted; `waited` in each cycle; a descriptor taken for a frame that is
+//! dropped; the list of frames told full too late; uncommitted frames in the list; a full FIFO blind to starving; a
+//! stopped queue that goes on taking frames; room given back before a frame's last chunk is read; no heed of
+//! the room for completions.
 
 mod rx_support;
 
