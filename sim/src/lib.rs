@@ -13,6 +13,8 @@ pub mod outcome;
 pub mod report;
 pub mod run;
 pub mod scoreboard;
+pub mod setup;
+pub mod whole_file;
 pub mod wire;
 pub mod world;
 

@@ -3,7 +3,6 @@
 use super::input::Input;
 use clap::{Args as ClapArgs, ValueEnum};
 use ferronic::nic::Config;
-use ferronic::queue::QueueConfig;
 use ferronic_contract::class::Mac;
 use ferronic_contract::ring::RingSize;
 use ferronic_contract::thresholds::Thresholds;
@@ -12,6 +11,8 @@ use ferronic_sim::models::nic_core::NicCore;
 use ferronic_sim::models::nic_core_trace::NicCoreTrace;
 use ferronic_sim::report::Report;
 use ferronic_sim::run::{run as simulate, Direction, Run, Watcher};
+use ferronic_sim::setup::driver;
+use ferronic_sim::whole_file::WholeFile;
 use ferronic_sim::wire::Generator;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::RefCell;
@@ -19,7 +20,6 @@ use std::error::Error;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use tempfile::NamedTempFile;
 
 /// How the result is shown.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,23 +131,13 @@ pub fn run(args: Args) -> Result<bool, Box<dyn Error>> {
         Some(generator) => Input::Generated(generator.clone()),
         None => Input::captures(&args.capture, args.allow_truncated)?,
     };
-    let queue = QueueConfig { ring: args.ring, thresholds, ..Config::default().rx };
     let direction = match (args.transmit, args.transmit_only) {
         (true, _) => Direction::Echo,
         (_, true) => Direction::Send,
         _ => Direction::Receive,
     };
     let setup = Run {
-        driver: Config {
-            mac: args.own_mac,
-            max_frame: args.max_frame,
-            rx: queue,
-            tx: queue,
-            // Both rings full, and what is being handled.
-            buffers: 2 * args.ring.entries() + 64,
-            buffer_bytes: args.max_frame.next_multiple_of(64).max(128),
-            ..Config::default()
-        },
+        driver: Config { mac: args.own_mac, ..driver(args.ring, thresholds, args.max_frame) },
         pcie: Settings {
             link: args.link,
             latency_ns: args.latency_ns,
@@ -201,38 +191,33 @@ fn progress_bar(frames: u64) -> ProgressBar {
     bar
 }
 
-/// The file of `--frames`: it appears under its name only when it is whole.
+/// The file of `--frames`.
 struct Lines {
-    file: std::io::BufWriter<NamedTempFile>,
+    /// Absent once it is finished.
+    file: Option<WholeFile>,
     path: PathBuf,
     failure: Option<std::io::Error>,
 }
 
 impl Lines {
     fn create(path: &Path) -> Result<Self, String> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let file = NamedTempFile::new_in(folder).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { file: std::io::BufWriter::new(file), path: path.to_owned(), failure: None })
+        let file = WholeFile::create(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { file: Some(file), path: path.to_owned(), failure: None })
     }
 
     fn write(&mut self, line: &ferronic_sim::outcome::FrameLine) {
-        let written = serde_json::to_writer(&mut self.file, line).map_err(std::io::Error::from);
-        if let Err(error) = written.and_then(|()| self.file.write_all(b"\n")) {
+        let Some(file) = &mut self.file else { return };
+        let written = serde_json::to_writer(&mut *file, line).map_err(std::io::Error::from);
+        if let Err(error) = written.and_then(|()| file.write_all(b"\n")) {
             self.failure.get_or_insert(error);
         }
     }
 
     fn finish(&mut self) -> Result<(), String> {
-        let path = self.path.display().to_string();
-        let failed = |error: std::io::Error| format!("{path}: {error}");
-        if let Some(error) = self.failure.take() {
-            return Err(failed(error));
-        }
-        self.file.flush().map_err(failed)?;
-        let fresh = NamedTempFile::new_in(std::env::temp_dir()).map_err(failed)?;
-        let whole = std::mem::replace(&mut self.file, std::io::BufWriter::new(fresh));
-        let file = whole.into_inner().map_err(|error| failed(error.into_error()))?;
-        file.persist(&self.path).map_err(|error| failed(error.error))?;
-        Ok(())
+        let finished = match (self.failure.take(), self.file.take()) {
+            (Some(failure), _) => Err(failure),
+            (None, file) => file.map_or(Ok(()), WholeFile::finish),
+        };
+        finished.map_err(|error| format!("{}: {error}", self.path.display()))
     }
 }

@@ -1,17 +1,15 @@
 //! Writing captures: pcap with nanoseconds.
 
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
+use std::io::Write;
+use std::path::Path;
 
 use super::captures::{CaptureError, CaptureFault};
+use crate::whole_file::WholeFile;
 
 /// Writes a pcap file. It appears under its name only when [`CaptureWriter::finish`] succeeds, so a file with
 /// that name is always whole.
 pub struct CaptureWriter {
-    file: BufWriter<NamedTempFile>,
-    path: PathBuf,
+    file: WholeFile,
 }
 
 impl CaptureWriter {
@@ -20,27 +18,12 @@ impl CaptureWriter {
     /// # Errors
     /// [`CaptureError`] when no file can be made in the folder of `path`.
     pub fn create(path: &Path) -> Result<Self, CaptureError> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".capture");
-        #[cfg(unix)]
-        {
-            // A capture is no secret: the usual permissions, which the umask narrows.
-            use std::os::unix::fs::PermissionsExt;
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
         let write = || -> std::io::Result<Self> {
-            let mut file = BufWriter::new(builder.tempfile_in(folder)?);
+            let mut file = WholeFile::create(path)?;
             for word in [0xA1B2_3C4D_u32, 0x0004_0002, 0, 0, 262_144, 1] {
                 file.write_all(&word.to_le_bytes())?;
             }
-            Ok(Self {
-                file,
-                path: path.to_owned(),
-            })
+            Ok(Self { file })
         };
         write().map_err(|e| failure(path, e))
     }
@@ -65,7 +48,7 @@ impl CaptureWriter {
             .file
             .write_all(&header)
             .and_then(|()| self.file.write_all(frame));
-        write.map_err(|e| failure(&self.path, e))
+        write.map_err(|e| failure(self.file.path(), e))
     }
 
     /// Completes the file and gives it its name.
@@ -73,13 +56,8 @@ impl CaptureWriter {
     /// # Errors
     /// [`CaptureError`] when the file cannot be written or renamed. No file is left then.
     pub fn finish(self) -> Result<(), CaptureError> {
-        let Self { file, path } = self;
-        let file = file
-            .into_inner()
-            .map_err(|e| failure(&path, e.into_error()))?;
-        file.persist(&path)
-            .map(drop)
-            .map_err(|e| failure(&path, e.error))
+        let path = self.file.path().to_owned();
+        self.file.finish().map_err(|e| failure(&path, e))
     }
 }
 
