@@ -1,7 +1,10 @@
 //! Scenarios that cross crates, and what several of them need.
 
+pub mod classifier;
 pub mod mutants;
 pub mod oracle;
+pub mod scenario;
+pub mod shared;
 
 use std::io::Write;
 

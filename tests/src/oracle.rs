@@ -4,15 +4,14 @@
 //! path, or a core that runs all frames of the group under one own address.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use ferronic_contract::class::{self, Mac};
 use ferronic_sim::model;
-use ferronic_sim::wire::{read_capture, Frame};
+use ferronic_sim::outcome::FrameLine;
+use ferronic_sim::wire::Frame;
 use serde::Deserialize;
 
-/// Names the folder that holds `data/captures` and `data/kernel-oracle.csv`.
-pub const FOLDER: &str = "FERRONIC_SHARED";
+use crate::shared::{capture, data, FOLDER};
 
 /// What `eth_type_trans()` says of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +73,19 @@ pub fn reference_model(frame: &[u8], own: &Mac) -> Answer {
     Answer { pkt_type: class.destination as u8, protocol: class.protocol }
 }
 
+/// What the core's status bits say of a delivered frame.
+///
+/// # Panics
+///
+/// The frame was dropped, or the driver did not go by the status bits.
+pub fn status_bits(line: &FrameLine) -> Answer {
+    let class = line.class.as_ref().unwrap_or_else(|| panic!("{line:?} was not delivered"));
+    assert!(class.classified && class.path == "status", "{line:?}");
+    let pkt_type = ["host", "broadcast", "multicast", "other_host"].iter().position(|name| *name == class.dst);
+    let pkt_type = pkt_type.unwrap_or_else(|| panic!("{line:?}: {} is no destination", class.dst));
+    Answer { pkt_type: pkt_type as u8, protocol: class.protocol }
+}
+
 /// A line of `kernel-oracle.csv`.
 #[derive(Deserialize)]
 struct Line {
@@ -88,8 +100,6 @@ struct Line {
 
 /// The recorded answers of a kernel, with the captures they are about: a group for each own address.
 ///
-/// The folder is `$FERRONIC_SHARED`, or `../shared` beside the workspace.
-///
 /// # Errors
 ///
 /// Why there is none: the folder is absent, which leaves a test nothing to compare with.
@@ -98,8 +108,7 @@ struct Line {
 ///
 /// The folder is there and its files contradict each other, or cannot be read.
 pub fn recorded() -> Result<Vec<Group>, String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let folder = std::env::var_os(FOLDER).map_or_else(|| workspace.join("../shared"), PathBuf::from).join("data");
+    let folder = data();
     let table = folder.join("kernel-oracle.csv");
     if !table.exists() {
         return Err(format!("{} is not there; set {FOLDER} to the folder with data/kernel-oracle.csv", table.display()));
@@ -111,8 +120,7 @@ pub fn recorded() -> Result<Vec<Group>, String> {
         let line = line.unwrap_or_else(|error| panic!("{}: {error}", table.display()));
         let frames = captures.entry(line.capture.clone()).or_insert_with(|| {
             // A truncated capture is in the table with the whole frames before the break.
-            let path = folder.join("captures").join(&line.capture);
-            read_capture(&path, true).unwrap_or_else(|error| panic!("{error}")).frames
+            capture(&folder.join("captures").join(&line.capture))
         });
         let frame = frames.get(line.index).unwrap_or_else(|| panic!("{} has no frame {}", line.capture, line.index));
         // The kernel took the outer tag off.
