@@ -290,7 +290,7 @@ fn check_all(seed: u64, tlps: &[Vec<u8>], pause: u64, expected: &Outcome) {
     assert_eq!(&run_256(seed, tlps, pause).0, expected, "256 bits, seed {seed}");
 }
 
-/// Caught when tried: payload of requests taken one lane too far, the digest not counted, length 0 not read as 1024,
+/// Caught when tried: payload of a request taken from the lane before, the digest not counted, length 0 not read as 1024,
 /// poisoned writes passed on, lower address without its top bit.
 #[test]
 fn tlps_are_told_apart_and_taken_to_pieces() {
@@ -368,8 +368,8 @@ fn completions_come_at_the_speed_of_the_stream() {
     assert!(cycles <= 100 * 18, "{cycles} cycles at 128 bits");
 }
 
-/// A request that nobody takes holds up only the second one behind it. Caught when tried: no register behind the
-/// decoder.
+/// A request that nobody takes holds up only the second one behind it. Caught when tried: a request at the output
+/// that holds the stream.
 #[test]
 fn completions_pass_one_waiting_request() {
     let mut block = TlpRx64::new(PowerUp::Ones);
