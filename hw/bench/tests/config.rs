@@ -319,7 +319,7 @@ macro_rules! enumeration {
     };
 }
 
-/// Caught when tried: BAR that keeps bit 15, MSI-X table size not less one, capability list without MSI-X.
+/// Caught when tried: a BAR of another size, MSI-X table size not less one, capability list without MSI-X.
 mod at_64 {
     use super::*;
     world!(World, PcieSide64, u64, 1 << 7);
