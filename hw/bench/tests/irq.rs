@@ -1,7 +1,7 @@
 //! Interrupt moderation: no event is lost, and no interrupt comes without one.
 //!
-//! Caught when tried: the comparison of producer and seen index only in the cycle of arming (an event one cycle
-//! later is lost), `urgent` taken for lost while disarmed, and CYCLES counted from arming.
+//! Caught when tried: producer and seen index compared only just after arming (a later event is lost), `urgent`
+//! forgotten while disarmed, and CYCLES counted from arming.
 
 use ferronic_bench::models::irq::Irq;
 use ferronic_verilated::PowerUp;

@@ -1,6 +1,8 @@
 //! The table of tags against a root complex that cuts and reorders completions, and lies.
 //!
-//! Caught when tried: see the list at each test.
+//! Caught when tried: completions that end off a line taken, a completion shorter than its header not noticed, a
+//! second completion judged as the first, the requester ignored, a read over with its first poisoned part, a time-out a
+//! unit early, and one in the middle of a completion.
 
 mod host;
 
@@ -250,5 +252,71 @@ fn a_read_that_is_not_answered_times_out() {
         for causes in [run_64(seed, 30_000, true), run_128(seed, 30_000, true)] {
             assert!(causes[3] > 3, "{causes:?}");
         }
+    }
+}
+
+/// One read of 64 bytes, answered from the given cycle on, or never. Gives the cycles of its end and of its data, the
+/// cause, and how many completions were unexpected.
+macro_rules! single {
+    ($name:ident, $model:ty, $lanes:expr, $beat:expr) => {
+        fn $name(answered: Option<u64>) -> (u64, Vec<u64>, u8, u64) {
+            let mut tags = <$model>::new(PowerUp::Random(7));
+            tags.set_bdf(BDF);
+            tags.set_timeout(1);
+            let completion = &complete(&mut Random(7), 9, BDF, 0x1000, 64, dword)[0];
+            let (mut end, mut data, mut unexpected) = (None, Vec::new(), 0);
+            for now in 0..3000u64 {
+                tags.set_reset(now < 3);
+                tags.set_i_valid(now == 10);
+                tags.set_i_tag(9);
+                tags.set_i_bytes(64);
+                let beat = answered.and_then(|start| now.checked_sub(start)).filter(|beat| *beat < 16 / $lanes);
+                tags.set_c_valid(beat.is_some());
+                if let Some(beat) = beat {
+                    tags.set_c_first(beat == 0);
+                    tags.set_c_last(beat == 16 / $lanes - 1);
+                    tags.set_c_data($beat(&completion.data[beat as usize * $lanes..]));
+                    tags.set_c_tag(9);
+                    tags.set_c_byte_count(64);
+                    tags.set_c_dwords(16);
+                    tags.set_c_requester(BDF);
+                }
+                tags.eval();
+                unexpected += u64::from(tags.unexpected());
+                data.extend(tags.o_valid().then_some(now));
+                if tags.o_done() {
+                    assert!(end.replace((now, tags.o_done_cause())).is_none(), "ended twice");
+                }
+                tags.set_clock(true);
+                tags.eval();
+                tags.set_clock(false);
+            }
+            let (end, cause) = end.expect("a read that never ended");
+            (end, data, cause, unexpected)
+        }
+    };
+}
+
+single!(single_64, Tags64, 2, beat_64);
+single!(single_128, Tags128, 4, beat_128);
+
+/// The answer comes just when the time is up, at every distance: it is the end, or it is unexpected, never both.
+#[test]
+fn an_answer_in_the_last_moment_counts_or_does_not() {
+    for (single, beats) in [(single_64 as fn(_) -> _, 8), (single_128, 4)] {
+        let (expiry, _, cause, _) = single(None);
+        assert_eq!(cause, Cause::TimeOut as u8);
+        let mut answered = 0;
+        for start in expiry - 30..expiry + 10 {
+            let (end, data, cause, unexpected) = single(Some(start));
+            if cause == Cause::None as u8 {
+                assert_eq!((data.len(), unexpected), (beats, 0), "answered from {start} on");
+                assert!(data.iter().all(|at| *at <= end), "data after the end");
+                answered += 1;
+            } else {
+                assert_eq!((cause, data.len(), unexpected), (Cause::TimeOut as u8, 0, 1), "answered from {start} on");
+            }
+        }
+        assert!((10..39).contains(&answered), "{answered}");
     }
 }

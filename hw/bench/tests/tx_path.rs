@@ -1,6 +1,8 @@
 //! The TX path from descriptors to the wire, with a host that answers reads in any order and fails some.
 //!
-//! Caught when tried: see the comment at each test.
+//! Caught when tried: a beat that wraps not written to the next row, reads not cut at MRRS, room for one row taken
+//! for enough, a frame's last row not freed, the FIFO's level ignored, a frame bad only by its last read, dead tags
+//! not stepped over, a second index write before the first was taken, no write by the timer, none on disabling.
 
 mod host;
 

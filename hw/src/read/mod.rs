@@ -4,6 +4,7 @@
 //! queue and is placed by the top.
 
 pub mod arbiter;
+pub mod expiry;
 pub mod prefetch;
 pub mod table;
 pub mod tags;

@@ -3,7 +3,7 @@
 //! ```text
 //! i_* (a read goes out) ─→ issued ┐
 //! c_* (a completion) ─→ 1: state of its tag, checks ─→ 2: beats, end ─→ 3: o_*
-//!                          └──→ progress ←┘        time-out scan ──┘
+//!                          └──→ progress ←┘             expiry ──┘
 //! ```
 //!
 //! A completion is taken when its tag is outstanding and its requester is this function; anything else is
@@ -17,12 +17,13 @@
 //!
 //! A beat a cycle, three cycles from `c_*` to `o_*`, no back-pressure.
 
+use crate::read::expiry::Expiry;
 use crate::read::table::Table;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
 /// 32 tags; W bits and L dwords a beat.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Tags<const W: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
@@ -57,11 +58,10 @@ pub struct Tags<const W: usize, const L: usize> {
     // (address bits 6:2, bytes 13, dwords 11, dwords delivered 10, poisoned).
     issued: Table<31, 5>,
     progress: Table<40, 5>,
-    stamp: Table<17, 5>,
+    expiry: Expiry,
     outstanding: DFF<Bits<32>>,
     fresh: DFF<Bits<32>>,
     retired: DFF<Bits<32>>,
-    now: DFF<Bits<27>>,
     // The read that goes out.
     i1_valid: DFF<Bit>,
     i1_tag: DFF<Bits<5>>,
@@ -91,19 +91,25 @@ pub struct Tags<const W: usize, const L: usize> {
     bytes_next: Signal<Local, Bits<13>>,
     line_next: Signal<Local, Bits<5>>,
     offset_next: Signal<Local, Bits<10>>,
-    ends: Signal<Local, Bit>,
-    wrong: Signal<Local, Bit>,
-    refused: Signal<Local, Bit>,
-    over: Signal<Local, Bit>,
     // Stage 2.
     v2: DFF<Bit>,
     first2: DFF<Bit>,
     last2: DFF<Bit>,
     data2: DFF<Bits<W>>,
     tag2: DFF<Bits<5>>,
-    good2: DFF<Bit>,
-    over2: DFF<Bit>,
-    cause2: DFF<Bits<4>>,
+    accept2: DFF<Bit>,
+    miscount2: DFF<Bit>,
+    misplaced2: DFF<Bit>,
+    long2: DFF<Bit>,
+    ragged2: DFF<Bit>,
+    ends2: DFF<Bit>,
+    refused2: DFF<Bit>,
+    aborted2: DFF<Bit>,
+    poison2: DFF<Bit>,
+    wrong: Signal<Local, Bit>,
+    over: Signal<Local, Bit>,
+    verdict: Signal<Local, Bits<4>>,
+    freed: Signal<Local, Bit>,
     offset2: DFF<Bits<10>>,
     dwords2: DFF<Bits<11>>,
     // More is to come than one beat holds: known a cycle ahead, because it decides over `outstanding`.
@@ -123,12 +129,6 @@ pub struct Tags<const W: usize, const L: usize> {
     rest: Signal<Local, Bits<11>>,
     more: Signal<Local, Bit>,
     truncated: Signal<Local, Bit>,
-    // Time-out scan: four cycles a tag.
-    scan_tag: DFF<Bits<5>>,
-    scan_step: DFF<Bits<2>>,
-    age: DFF<Bits<17>>,
-    late: DFF<Bit>,
-    expire: Signal<Local, Bit>,
     // Stage 3.
     v3: DFF<Bit>,
     data3: DFF<Bits<W>>,
@@ -140,150 +140,32 @@ pub struct Tags<const W: usize, const L: usize> {
     cause3: DFF<Bits<4>>,
     unexpected3: DFF<Bit>,
     issue_bit: Signal<Local, Bits<32>>,
-    over_bit: Signal<Local, Bits<32>>,
     progress_bit: Signal<Local, Bits<32>>,
-    truncated_bit: Signal<Local, Bits<32>>,
+    freed_bit: Signal<Local, Bits<32>>,
     expire_bit: Signal<Local, Bits<32>>,
-    one: Constant<Bits<32>>,
-    lanes: Constant<Bits<11>>,
-    two_beats: Constant<Bits<11>>,
-}
-
-impl<const W: usize, const L: usize> Default for Tags<W, L> {
-    fn default() -> Self {
-        assert_eq!(W, 32 * L);
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            bdf: Default::default(),
-            timeout: Default::default(),
-            i_valid: Default::default(),
-            i_tag: Default::default(),
-            i_addr: Default::default(),
-            i_bytes: Default::default(),
-            c_valid: Default::default(),
-            c_first: Default::default(),
-            c_last: Default::default(),
-            c_data: Default::default(),
-            c_tag: Default::default(),
-            c_status: Default::default(),
-            c_poisoned: Default::default(),
-            c_byte_count: Default::default(),
-            c_lower: Default::default(),
-            c_dwords: Default::default(),
-            c_requester: Default::default(),
-            o_valid: Default::default(),
-            o_data: Default::default(),
-            o_tag: Default::default(),
-            o_dword: Default::default(),
-            o_lanes: Default::default(),
-            o_done: Default::default(),
-            o_done_tag: Default::default(),
-            o_done_cause: Default::default(),
-            unexpected: Default::default(),
-            dead: Default::default(),
-            issued: Default::default(),
-            progress: Default::default(),
-            stamp: Default::default(),
-            outstanding: Default::default(),
-            fresh: Default::default(),
-            retired: Default::default(),
-            now: Default::default(),
-            i1_valid: Default::default(),
-            i1_tag: Default::default(),
-            i1_lower: Default::default(),
-            i1_bytes: Default::default(),
-            i1_sum: Default::default(),
-            v1: Default::default(),
-            first1: Default::default(),
-            last1: Default::default(),
-            data1: Default::default(),
-            tag1: Default::default(),
-            ours1: Default::default(),
-            status1: Default::default(),
-            poisoned1: Default::default(),
-            count1: Default::default(),
-            lower1: Default::default(),
-            dwords1: Default::default(),
-            known: Default::default(),
-            accept: Default::default(),
-            left: Default::default(),
-            bytes: Default::default(),
-            lower: Default::default(),
-            offset: Default::default(),
-            poison: Default::default(),
-            left_next: Default::default(),
-            bytes_next: Default::default(),
-            line_next: Default::default(),
-            offset_next: Default::default(),
-            ends: Default::default(),
-            wrong: Default::default(),
-            refused: Default::default(),
-            over: Default::default(),
-            v2: Default::default(),
-            first2: Default::default(),
-            last2: Default::default(),
-            data2: Default::default(),
-            tag2: Default::default(),
-            good2: Default::default(),
-            over2: Default::default(),
-            cause2: Default::default(),
-            offset2: Default::default(),
-            dwords2: Default::default(),
-            more2: Default::default(),
-            open: Default::default(),
-            good_kept: Default::default(),
-            over_kept: Default::default(),
-            cause_kept: Default::default(),
-            offset_kept: Default::default(),
-            rest_kept: Default::default(),
-            more_kept: Default::default(),
-            good: Default::default(),
-            ended: Default::default(),
-            cause: Default::default(),
-            at: Default::default(),
-            rest: Default::default(),
-            more: Default::default(),
-            truncated: Default::default(),
-            scan_tag: Default::default(),
-            scan_step: Default::default(),
-            age: Default::default(),
-            late: Default::default(),
-            expire: Default::default(),
-            v3: Default::default(),
-            data3: Default::default(),
-            tag3: Default::default(),
-            at3: Default::default(),
-            lanes3: Default::default(),
-            done3: Default::default(),
-            done_tag3: Default::default(),
-            cause3: Default::default(),
-            unexpected3: Default::default(),
-            issue_bit: Default::default(),
-            over_bit: Default::default(),
-            progress_bit: Default::default(),
-            truncated_bit: Default::default(),
-            expire_bit: Default::default(),
-            one: Constant::new(1.into()),
-            lanes: Constant::new(L.to_bits()),
-            two_beats: Constant::new((2 * L).to_bits()),
-        }
-    }
+    one: Signal<Local, Bits<32>>,
+    lanes: Signal<Local, Bits<11>>,
+    two_beats: Signal<Local, Bits<11>>,
 }
 
 impl<const W: usize, const L: usize> Logic for Tags<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, outstanding, fresh, retired, now, i1_valid, i1_tag, i1_lower, i1_bytes, i1_sum);
+        dff_setup!(self, clock, outstanding, fresh, retired, i1_valid, i1_tag, i1_lower, i1_bytes, i1_sum);
         dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, count1, lower1, dwords1);
-        dff_setup!(self, clock, v2, first2, last2, data2, tag2, good2, over2, cause2, offset2, dwords2, more2);
+        dff_setup!(self, clock, v2, first2, last2, data2, tag2, offset2, dwords2, more2);
+        dff_setup!(self, clock, accept2, miscount2, misplaced2, long2, ragged2, ends2, refused2, aborted2, poison2);
         dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept, more_kept);
-        dff_setup!(self, clock, scan_tag, scan_step, age, late);
         dff_setup!(self, clock, v3, data3, tag3, at3, lanes3, done3, done_tag3, cause3, unexpected3);
         self.issued.clock.next = self.clock.val();
         self.progress.clock.next = self.clock.val();
-        self.stamp.clock.next = self.clock.val();
-        self.now.d.next = self.now.q.val() + 1;
+        // A const generic has no value in Verilog, but a loop has its length.
+        self.lanes.next = 0.into();
+        for _i in 0_usize..L {
+            self.lanes.next = self.lanes.val() + 1;
+        }
+        self.two_beats.next = self.lanes.val() << 1;
+        self.one.next = 1.into();
 
         // A read goes out: note what was asked, and when.
         self.i1_valid.d.next = self.i_valid.val();
@@ -300,9 +182,6 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.issued.write_data.next = bit_cast::<31, 11>(self.i1_sum.q.val().get_bits::<11>(2))
             | (bit_cast::<31, 13>(self.i1_bytes.q.val()) << 11)
             | (bit_cast::<31, 7>(self.i1_lower.q.val()) << 24);
-        self.stamp.write_enable.next = self.i1_valid.q.val();
-        self.stamp.write_address.next = self.i1_tag.q.val();
-        self.stamp.write_data.next = self.now.q.val().get_bits::<17>(10);
 
         self.v1.d.next = self.c_valid.val();
         self.first1.d.next = self.c_first.val();
@@ -336,15 +215,32 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
         self.line_next.next = self.lower.val().get_bits::<5>(2) + self.dwords1.q.val().get_bits::<5>(0);
         self.offset_next.next = self.offset.val() + self.dwords1.q.val().get_bits::<10>(0);
-        self.ends.next = self.left.val() == self.dwords1.q.val();
-        self.refused.next = self.status1.q.val() != 0;
-        self.wrong.next = (self.bytes.val() != self.count1.q.val())
-            | (self.lower.val() != self.lower1.q.val())
-            | (self.dwords1.q.val() == 0)
-            | (self.dwords1.q.val() > self.left.val())
-            | ((self.line_next.val().get_bits::<4>(0) != 0) & !self.ends.val());
+        self.miscount2.d.next = self.bytes.val() != self.count1.q.val();
+        self.misplaced2.d.next = (self.lower.val() != self.lower1.q.val()) | (self.dwords1.q.val() == 0);
+        self.long2.d.next = self.dwords1.q.val() > self.left.val();
+        self.ragged2.d.next = self.line_next.val().get_bits::<4>(0) != 0;
+        self.ends2.d.next = self.left.val() == self.dwords1.q.val();
+        self.refused2.d.next = self.status1.q.val() != 0;
+        self.aborted2.d.next = self.status1.q.val() == 4;
+        self.poison2.d.next = self.poison.val();
 
-        // Stage 2: the beats. A completion shorter than its header says ends its read.
+        // Stage 2: the verdict, and the beats. A completion shorter than its header says ends its read.
+        self.wrong.next = self.miscount2.q.val()
+            | self.misplaced2.q.val()
+            | self.long2.q.val()
+            | (self.ragged2.q.val() & !self.ends2.q.val());
+        self.over.next = self.accept2.q.val() & (self.refused2.q.val() | self.wrong.val() | self.ends2.q.val());
+        self.verdict.next = 0.into();
+        if self.refused2.q.val() {
+            self.verdict.next = 1.into();
+            if self.aborted2.q.val() {
+                self.verdict.next = 2.into();
+            }
+        } else if self.wrong.val() {
+            self.verdict.next = 5.into();
+        } else if self.poison2.q.val() {
+            self.verdict.next = 4.into();
+        }
         self.good.next = self.good_kept.q.val();
         self.ended.next = self.over_kept.q.val();
         self.cause.next = self.cause_kept.q.val();
@@ -352,9 +248,9 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.rest.next = self.rest_kept.q.val();
         self.more.next = self.more_kept.q.val();
         if self.first2.q.val() {
-            self.good.next = self.good2.q.val();
-            self.ended.next = self.over2.q.val();
-            self.cause.next = self.cause2.q.val();
+            self.good.next = self.accept2.q.val() & (self.verdict.val() == 0);
+            self.ended.next = self.over.val();
+            self.cause.next = self.verdict.val();
             self.at.next = self.offset2.q.val();
             self.rest.next = self.dwords2.q.val();
             self.more.next = self.more2.q.val();
@@ -373,12 +269,14 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             }
         }
 
+        self.freed.next = self.over.val() | self.truncated.val();
+
         // Still stage 1: a read that stage 2 ends in this very cycle is not outstanding any more.
         self.known.next = self.outstanding.q.val().get_bit(self.tag1.q.val().index())
             & self.ours1.q.val()
-            & !(self.truncated.val() & (self.tag1.q.val() == self.tag2.q.val()));
+            & !(self.freed.val() & (self.tag1.q.val() == self.tag2.q.val()));
         self.accept.next = self.v1.q.val() & self.first1.q.val() & self.known.val();
-        self.over.next = self.accept.val() & (self.refused.val() | self.wrong.val() | self.ends.val());
+        self.accept2.d.next = self.accept.val();
         self.progress.write_enable.next = self.accept.val();
         self.progress.write_address.next = self.tag1.q.val();
         self.progress.write_data.next = bit_cast::<40, 1>(self.poison.val().into())
@@ -396,75 +294,30 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.offset2.d.next = self.offset.val();
         self.dwords2.d.next = self.dwords1.q.val();
         self.more2.d.next = self.dwords1.q.val() > self.lanes.val();
-        self.over2.d.next = self.over.val();
-        self.good2.d.next = false;
-        self.cause2.d.next = 0.into();
-        if self.refused.val() {
-            self.cause2.d.next = 1.into();
-            if self.status1.q.val() == 4 {
-                self.cause2.d.next = 2.into();
-            }
-        } else if self.wrong.val() {
-            self.cause2.d.next = 5.into();
-        } else if self.poison.val() {
-            self.cause2.d.next = 4.into();
-        } else {
-            self.good2.d.next = self.accept.val();
-        }
         self.unexpected3.d.next = self.v1.q.val() & self.first1.q.val() & !self.known.val();
 
-        // Time-outs: one tag after the other; one is acted on only while no completion is in the stages.
-        self.stamp.read_address.next = self.scan_tag.q.val();
-        self.expire.next = false;
-        self.scan_step.d.next = self.scan_step.q.val() + 1;
-        match self.scan_step.q.val().index() {
-            0 => {
-                self.age.d.next = self.now.q.val().get_bits::<17>(10) - self.stamp.read_data.val();
-            }
-            1 => {
-                self.late.d.next = self.age.q.val() > bit_cast::<17, 16>(self.timeout.val());
-            }
-            2 => {
-                self.late.d.next =
-                    self.late.q.val() & self.outstanding.q.val().get_bit(self.scan_tag.q.val().index());
-            }
-            _ => {
-                if !self.late.q.val() {
-                    self.scan_tag.d.next = self.scan_tag.q.val() + 1;
-                } else if !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val() {
-                    // Asked again: the completion that occupied the stages may have been its answer.
-                    self.expire.next = self.outstanding.q.val().get_bit(self.scan_tag.q.val().index());
-                    self.scan_tag.d.next = self.scan_tag.q.val() + 1;
-                } else {
-                    self.scan_step.d.next = 3.into();
-                }
-            }
-        }
-        if self.i1_valid.q.val() & (self.i1_tag.q.val() == self.scan_tag.q.val()) {
-            self.expire.next = false;
-            self.scan_tag.d.next = self.scan_tag.q.val();
-            self.scan_step.d.next = 0.into();
-        }
+        self.expiry.clock.next = self.clock.val();
+        self.expiry.reset.next = self.reset.val();
+        self.expiry.timeout.next = self.timeout.val();
+        self.expiry.i_valid.next = self.i1_valid.q.val();
+        self.expiry.i_tag.next = self.i1_tag.q.val();
+        self.expiry.outstanding.next = self.outstanding.q.val();
+        self.expiry.quiet.next = !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val();
 
-        self.over_bit.next = 0.into();
-        if self.over.val() {
-            self.over_bit.next = self.one.val() << self.tag1.q.val();
-        }
         self.progress_bit.next = 0.into();
         if self.accept.val() {
             self.progress_bit.next = self.one.val() << self.tag1.q.val();
         }
-        self.truncated_bit.next = 0.into();
-        if self.truncated.val() {
-            self.truncated_bit.next = self.one.val() << self.tag2.q.val();
+        self.freed_bit.next = 0.into();
+        if self.freed.val() {
+            self.freed_bit.next = self.one.val() << self.tag2.q.val();
         }
         self.expire_bit.next = 0.into();
-        if self.expire.val() {
-            self.expire_bit.next = self.one.val() << self.scan_tag.q.val();
+        if self.expiry.expire.val() {
+            self.expire_bit.next = self.one.val() << self.expiry.tag.val();
         }
         self.outstanding.d.next =
-            (self.outstanding.q.val() & !(self.over_bit.val() | self.truncated_bit.val() | self.expire_bit.val()))
-                | self.issue_bit.val();
+            (self.outstanding.q.val() & !(self.freed_bit.val() | self.expire_bit.val())) | self.issue_bit.val();
         self.fresh.d.next = (self.fresh.q.val() & !self.progress_bit.val()) | self.issue_bit.val();
         self.retired.d.next = self.retired.q.val() | self.expire_bit.val();
         self.dead.next = self.retired.q.val();
@@ -484,9 +337,9 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         if self.truncated.val() {
             self.cause3.d.next = 5.into();
         }
-        if self.expire.val() {
+        if self.expiry.expire.val() {
             self.done3.d.next = true;
-            self.done_tag3.d.next = self.scan_tag.q.val();
+            self.done_tag3.d.next = self.expiry.tag.val();
             self.cause3.d.next = 3.into();
         }
         self.o_valid.next = self.v3.q.val();
@@ -509,8 +362,6 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             self.v3.d.next = false;
             self.done3.d.next = false;
             self.unexpected3.d.next = false;
-            self.late.d.next = false;
-            self.scan_step.d.next = 0.into();
         }
     }
 }
