@@ -255,11 +255,11 @@ fn a_read_that_is_not_answered_times_out() {
     }
 }
 
-/// One read of 64 bytes, answered from the given cycle on, or never. Gives the cycles of its end and of its data, the
+/// One read, its first 64 bytes answered from the given cycle on, a beat every `gap` cycles, or never. Gives the cycles of its end and of its data, the
 /// cause, and how many completions were unexpected.
 macro_rules! single {
     ($name:ident, $model:ty, $lanes:expr, $beat:expr) => {
-        fn $name(answered: Option<u64>) -> (u64, Vec<u64>, u8, u64) {
+        fn $name(bytes: u16, answered: Option<u64>, gap: u64) -> (u64, Vec<u64>, u8, u64) {
             let mut tags = <$model>::new(PowerUp::Random(7));
             tags.set_bdf(BDF);
             tags.set_timeout(1);
@@ -269,15 +269,16 @@ macro_rules! single {
                 tags.set_reset(now < 3);
                 tags.set_i_valid(now == 10);
                 tags.set_i_tag(9);
-                tags.set_i_bytes(64);
-                let beat = answered.and_then(|start| now.checked_sub(start)).filter(|beat| *beat < 16 / $lanes);
+                tags.set_i_bytes(bytes);
+                let since = answered.and_then(|start| now.checked_sub(start)).filter(|since| since % gap == 0);
+                let beat = since.map(|since| since / gap).filter(|beat| *beat < 16 / $lanes);
                 tags.set_c_valid(beat.is_some());
                 if let Some(beat) = beat {
                     tags.set_c_first(beat == 0);
                     tags.set_c_last(beat == 16 / $lanes - 1);
                     tags.set_c_data($beat(&completion.data[beat as usize * $lanes..]));
                     tags.set_c_tag(9);
-                    tags.set_c_byte_count(64);
+                    tags.set_c_byte_count(bytes);
                     tags.set_c_dwords(16);
                     tags.set_c_requester(BDF);
                 }
@@ -303,20 +304,27 @@ single!(single_128, Tags128, 4, beat_128);
 /// The answer comes just when the time is up, at every distance: it is the end, or it is unexpected, never both.
 #[test]
 fn an_answer_in_the_last_moment_counts_or_does_not() {
-    for (single, beats) in [(single_64 as fn(_) -> _, 8), (single_128, 4)] {
-        let (expiry, _, cause, _) = single(None);
+    for (single, beats) in [(single_64 as fn(_, _, _) -> _, 8), (single_128, 4)] {
+        let (expiry, _, cause, _) = single(64, None, 1);
         assert_eq!(cause, Cause::TimeOut as u8);
-        let mut answered = 0;
-        for start in expiry - 30..expiry + 10 {
-            let (end, data, cause, unexpected) = single(Some(start));
-            if cause == Cause::None as u8 {
-                assert_eq!((data.len(), unexpected), (beats, 0), "answered from {start} on");
+        for gap in [1, 4] {
+            let mut answered = 0;
+            for start in expiry - 40..expiry + 10 {
+                let (end, data, cause, unexpected) = single(64, Some(start), gap);
+                if cause == Cause::None as u8 {
+                    assert_eq!((data.len(), unexpected), (beats, 0), "answered from {start} on");
+                    assert!(data.iter().all(|at| *at <= end), "data after the end");
+                    answered += 1;
+                } else {
+                    assert_eq!((cause, data.len(), unexpected), (Cause::TimeOut as u8, 0, 1), "answered from {start} on");
+                }
+                // Half an answer does not save the read, but all of its data comes before the end, or none.
+                let (end, data, cause, unexpected) = single(128, Some(start), gap);
+                assert_eq!(cause, Cause::TimeOut as u8);
+                assert_eq!(data.len(), if unexpected == 0 { beats } else { 0 });
                 assert!(data.iter().all(|at| *at <= end), "data after the end");
-                answered += 1;
-            } else {
-                assert_eq!((cause, data.len(), unexpected), (Cause::TimeOut as u8, 0, 1), "answered from {start} on");
             }
+            assert!((20..49).contains(&answered), "{answered}");
         }
-        assert!((10..39).contains(&answered), "{answered}");
     }
 }
