@@ -269,7 +269,9 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
 
         // Descriptors.
         self.rx_prefetch.my_tag.next = self.rx_tag.val();
+        self.rx_prefetch.dead.next = self.read.dead.val().get_bit(self.rx_tag.val().index());
         self.tx_prefetch.my_tag.next = self.tx_tag.val();
+        self.tx_prefetch.dead.next = self.read.dead.val().get_bit(self.tx_tag.val().index());
         self.rx_prefetch.enable.next = self.rx_run.val();
         self.rx_prefetch.stopped.next = self.rx_queue.stopped.val();
         self.rx_prefetch.base.next = self.rx_queue.base.val();

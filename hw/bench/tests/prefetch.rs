@@ -418,3 +418,27 @@ both! {
         assert_eq!(bench.requested, requested);
     }
 }
+
+both! {
+    /// While the tag is retired nothing is read: the queue is told to be timed out, once each time it is enabled.
+    fn a_dead_tag_is_a_time_out_as_soon_as_the_queue_is_enabled(B: Bench) {
+        let mut bench = B::new(6, Settings { low_water: 0, ..Settings::random(&mut Random(6)) });
+        bench.block.set_enable(false);
+        bench.block.set_dead(true);
+        for round in 1..=2 {
+            bench.block.set_enable(true);
+            bench.run(100, 20);
+            assert_eq!(bench.errors, vec![Cause::TimeOut as u8; round]);
+            bench.block.set_enable(false);
+            bench.run(10, 0);
+            assert!(bench.block.idle());
+        }
+        assert_eq!(bench.requested, 0, "the tag is used again");
+        bench.block.set_dead(false);
+        bench.errors.clear();
+        bench.block.set_enable(true);
+        bench.appetite = 16;
+        bench.run(500, 20);
+        assert!(bench.taken > 0);
+    }
+}

@@ -14,7 +14,8 @@
 //! and not again before they have been at LOW_WATER or more; so not for the first posts after enabling.
 //!
 //! A tail more than the ring's size ahead, or a failed read, is an `error` with its `cause`, and nothing is read
-//! until the queue is disabled. Disabling waits for the outstanding read, then forgets what is on chip and
+//! until the queue is disabled. While the tag is `dead` (a read timed out, and its answer may still come), enabling the
+//! queue ends in TimeOut at once. Disabling waits for the outstanding read, then forgets what is on chip and
 //! zeroes the indices. Streams of 64 and 128 bits.
 
 use crate::common::fifo::Fifo;
@@ -27,6 +28,7 @@ pub struct Prefetch<const W: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub my_tag: Signal<In, Bits<8>>,
+    pub dead: Signal<In, Bit>,
     pub enable: Signal<In, Bit>,
     pub stopped: Signal<In, Bit>,
     pub base: Signal<In, Bits<52>>,
@@ -108,6 +110,7 @@ impl<const W: usize> Default for Prefetch<W> {
             clock: Default::default(),
             reset: Default::default(),
             my_tag: Default::default(),
+            dead: Default::default(),
             enable: Default::default(),
             stopped: Default::default(),
             base: Default::default(),
@@ -188,7 +191,7 @@ impl<const W: usize> Logic for Prefetch<W> {
         dff_setup!(self, clock, gather, beat, whole, taken, left, above, low, fault, fault_cause, pulse);
         self.fifo.clock.next = self.clock.val();
 
-        self.run.next = self.enable.val() & !self.stopped.val() & !self.failed.q.val();
+        self.run.next = self.enable.val() & !self.stopped.val() & !self.failed.q.val() & !self.dead.val();
         self.mine.next = self.t_valid.val() & (self.t_tag.val() == self.my_tag.val());
         self.finished.next = self.t_done.val() & (self.t_done_tag.val() == self.my_tag.val());
         self.flush.next = (self.state.q.val() == 0) & !self.enable.val();
@@ -282,6 +285,11 @@ impl<const W: usize> Logic for Prefetch<W> {
                     self.state.d.next = 0.into();
                 }
             }
+        }
+        if (self.state.q.val() == 0) & self.enable.val() & self.dead.val() & !self.failed.q.val() {
+            self.fault.d.next = true;
+            self.fault_cause.d.next = 3.into();
+            self.failed.d.next = true;
         }
         if self.finished.val() & (self.t_done_cause.val() != 0) {
             self.fault.d.next = true;
