@@ -173,6 +173,7 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         // Clock and reset. The PCIe side lives on through a reset of the core: the host is still talking to it.
         self.pcie.clock.next = self.clock.val();
         self.pcie.reset.next = self.reset.val();
+        self.pcie.core_reset.next = self.restart.core_reset.val();
         self.restart.clock.next = self.clock.val();
         self.restart.reset.next = self.reset.val();
         self.read.clock.next = self.clock.val();

@@ -324,6 +324,29 @@ mod at_64 {
     use super::*;
     world!(World, PcieSide64, u64, 1 << 7);
     enumeration!(a_root_complex_finds_and_sets_up_the_function, 8, 1 << 7);
+
+    /// The core is reset while bus mastering holds a short write back: it must not go out when the bit is set again.
+    #[test]
+    fn a_write_that_its_source_withdrew_is_not_sent() {
+        let mut world = World::new(12);
+        world.boot();
+        let command = world.config_read(4).unwrap();
+        world.config_write(4, command & !4).unwrap();
+        world.side.set_index_addr(0xDEAD_0000);
+        world.side.set_index_valid(true);
+        (0..50).for_each(|_| world.step());
+        world.side.set_index_valid(false);
+        world.side.set_core_reset(true);
+        world.step();
+        world.side.set_core_reset(false);
+        world.config_write(4, command | 4).unwrap();
+        (0..500).for_each(|_| world.step());
+        // This memory refuses every access.
+        assert_eq!(world.root.memory_faults(), []);
+        world.side.set_index_valid(true);
+        (0..500).for_each(|_| world.step());
+        assert!(!world.root.memory_faults().is_empty(), "short writes work again");
+    }
 }
 
 /// The same at 128 bits and with 64 vectors.

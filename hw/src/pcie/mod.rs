@@ -39,6 +39,8 @@ use tlp_tx::TlpTx;
 pub struct PcieSide<const W: usize, const L: usize, const A: usize, const N: usize, const V: usize, const VP2: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
+    /// The core is reset and withdraws what it offers.
+    pub core_reset: Signal<In, Bit>,
     pub rx_valid: Signal<In, Bit>,
     pub rx_data: Signal<In, Bits<W>>,
     pub rx_keep: Signal<In, Bits<L>>,
@@ -125,7 +127,9 @@ impl<const W: usize, const L: usize, const A: usize, const N: usize, const V: us
         self.tlp_tx.reset.next = self.reset.val();
         self.completer.reset.next = self.reset.val();
         self.configuration.reset.next = self.reset.val();
-        self.small_write.reset.next = self.reset.val();
+        // With bus mastering off nothing of a short write has begun; its source is gone, so it must not go out later.
+        self.small_write.reset.next =
+            self.reset.val() | (self.core_reset.val() & !self.configuration.master_enable.val());
         self.msix.reset.next = self.reset.val() | self.configuration.flr.val();
 
         // Received: completions go out, requests to the completer.
