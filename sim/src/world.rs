@@ -78,10 +78,20 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
             interrupts: [0; VECTORS],
         };
         world.reset();
-        let device = enumerate(&mut world, &Plan::default()).map_err(|error| WorldError::Enumerate(error.to_string()))?;
-        world.pcie.attach(&device);
-        world.route_interrupts(&device)?;
+        world.enumerate(&Plan::default())?;
         Ok(world)
+    }
+
+    /// Enumerates the core and routes its interrupt vectors: after power-up, or after a reset of the function.
+    ///
+    /// # Errors
+    ///
+    /// The core does not enumerate.
+    pub fn enumerate(&mut self, plan: &Plan) -> Result<PcieDevice, WorldError> {
+        let device = enumerate(self, plan).map_err(|error| WorldError::Enumerate(error.to_string()))?;
+        self.pcie.attach(&device);
+        self.route_interrupts(&device)?;
+        Ok(device)
     }
 
     /// Opens a waveform file. Only a core built for it can write one.
@@ -98,10 +108,22 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
 
     /// Holds the core in reset for some cycles.
     pub fn reset(&mut self) {
+        self.reset_and(|_| {});
+    }
+
+    /// Hot reset: the link goes down, what is in flight is lost, the core is reset. Also ends a surprise removal.
+    /// Enumerate it afterwards.
+    pub fn hot_reset(&mut self) {
+        // While the core is held: before, it would begin a TLP anew, and after, see the end of one cut in two.
+        self.reset_and(RootComplex::hot_reset);
+    }
+
+    fn reset_and(&mut self, meanwhile: impl FnOnce(&mut RootComplex)) {
         self.core.set_reset(true);
         for _ in 0..8 {
             self.step();
         }
+        meanwhile(&mut self.pcie);
         self.core.set_reset(false);
         self.step();
     }
