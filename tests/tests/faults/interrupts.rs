@@ -176,7 +176,7 @@ fn a_masked_event_is_pending_and_told_on_unmasking() {
     raw.must_be_tame();
 }
 
-/// Catches: a low-water event one descriptor too early or late, one that moderation holds back, or that is lost when
+/// Catches: a low-water event two descriptors too early or too late, one that moderation holds back, or that is lost when
 /// the vector is not armed.
 #[test]
 fn low_water_is_told_at_once() {
