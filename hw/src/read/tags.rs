@@ -54,8 +54,9 @@ pub struct Tags<const W: usize, const L: usize> {
     pub o_done_cause: Signal<Out, Bits<4>>,
     pub unexpected: Signal<Out, Bit>,
     pub dead: Signal<Out, Bits<32>>,
-    // What was asked (lower 7, bytes 13, dwords 11), and what is left after the completions that came
-    // (address bits 6:2, bytes 13, dwords 11, dwords delivered 10, poisoned).
+    // What was asked (lower 7, span 13, dwords 11), and what is left after the completions that came
+    // (address bits 6:2, span 13, dwords 11, dwords delivered 10, poisoned). A span is the bytes left and those
+    // before them in their first dword, so that what a completion takes from it is whole dwords.
     issued: Table<31, 5>,
     progress: Table<40, 5>,
     expiry: Expiry,
@@ -66,7 +67,7 @@ pub struct Tags<const W: usize, const L: usize> {
     i1_valid: DFF<Bit>,
     i1_tag: DFF<Bits<5>>,
     i1_lower: DFF<Bits<7>>,
-    i1_bytes: DFF<Bits<13>>,
+    i1_span: DFF<Bits<13>>,
     i1_sum: DFF<Bits<13>>,
     // Stage 1.
     v1: DFF<Bit>,
@@ -77,18 +78,18 @@ pub struct Tags<const W: usize, const L: usize> {
     ours1: DFF<Bit>,
     status1: DFF<Bits<3>>,
     poisoned1: DFF<Bit>,
-    count1: DFF<Bits<13>>,
+    span1: DFF<Bits<13>>,
     lower1: DFF<Bits<7>>,
     dwords1: DFF<Bits<11>>,
     known: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
     left: Signal<Local, Bits<11>>,
-    bytes: Signal<Local, Bits<13>>,
+    span: Signal<Local, Bits<13>>,
     lower: Signal<Local, Bits<7>>,
     offset: Signal<Local, Bits<10>>,
     poison: Signal<Local, Bit>,
     left_next: Signal<Local, Bits<11>>,
-    bytes_next: Signal<Local, Bits<13>>,
+    span_next: Signal<Local, Bits<13>>,
     line_next: Signal<Local, Bits<5>>,
     offset_next: Signal<Local, Bits<10>>,
     // Stage 2.
@@ -151,8 +152,8 @@ pub struct Tags<const W: usize, const L: usize> {
 impl<const W: usize, const L: usize> Logic for Tags<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, outstanding, fresh, retired, i1_valid, i1_tag, i1_lower, i1_bytes, i1_sum);
-        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, count1, lower1, dwords1);
+        dff_setup!(self, clock, outstanding, fresh, retired, i1_valid, i1_tag, i1_lower, i1_span, i1_sum);
+        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, span1, lower1, dwords1);
         dff_setup!(self, clock, v2, first2, last2, data2, tag2, offset2, dwords2, more2);
         dff_setup!(self, clock, accept2, miscount2, misplaced2, long2, ragged2, ends2, refused2, aborted2, poison2);
         dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept, more_kept);
@@ -171,7 +172,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.i1_valid.d.next = self.i_valid.val();
         self.i1_tag.d.next = self.i_tag.val().get_bits::<5>(0);
         self.i1_lower.d.next = self.i_addr.val().get_bits::<7>(0);
-        self.i1_bytes.d.next = self.i_bytes.val();
+        self.i1_span.d.next = self.i_bytes.val() + bit_cast::<13, 2>(self.i_addr.val().get_bits::<2>(0));
         self.i1_sum.d.next = self.i_bytes.val() + bit_cast::<13, 2>(self.i_addr.val().get_bits::<2>(0)) + 3;
         self.issue_bit.next = 0.into();
         if self.i1_valid.q.val() {
@@ -180,7 +181,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.issued.write_enable.next = self.i1_valid.q.val();
         self.issued.write_address.next = self.i1_tag.q.val();
         self.issued.write_data.next = bit_cast::<31, 11>(self.i1_sum.q.val().get_bits::<11>(2))
-            | (bit_cast::<31, 13>(self.i1_bytes.q.val()) << 11)
+            | (bit_cast::<31, 13>(self.i1_span.q.val()) << 11)
             | (bit_cast::<31, 7>(self.i1_lower.q.val()) << 24);
 
         self.v1.d.next = self.c_valid.val();
@@ -191,7 +192,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.ours1.d.next = (self.c_requester.val() == self.bdf.val()) & (self.c_tag.val().get_bits::<3>(5) == 0);
         self.status1.d.next = self.c_status.val();
         self.poisoned1.d.next = self.c_poisoned.val();
-        self.count1.d.next = self.c_byte_count.val();
+        self.span1.d.next = self.c_byte_count.val() + bit_cast::<13, 2>(self.c_lower.val().get_bits::<2>(0));
         self.lower1.d.next = self.c_lower.val();
         self.dwords1.d.next = self.c_dwords.val();
 
@@ -199,23 +200,22 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.issued.read_address.next = self.tag1.q.val();
         self.progress.read_address.next = self.tag1.q.val();
         self.left.next = self.progress.read_data.val().get_bits::<11>(11);
-        self.bytes.next = self.progress.read_data.val().get_bits::<13>(22);
+        self.span.next = self.progress.read_data.val().get_bits::<13>(22);
         self.lower.next = bit_cast::<7, 5>(self.progress.read_data.val().get_bits::<5>(35)) << 2;
         self.offset.next = self.progress.read_data.val().get_bits::<10>(1);
         self.poison.next = self.progress.read_data.val().get_bit(0) | self.poisoned1.q.val();
         if self.fresh.q.val().get_bit(self.tag1.q.val().index()) {
             self.left.next = self.issued.read_data.val().get_bits::<11>(0);
-            self.bytes.next = self.issued.read_data.val().get_bits::<13>(11);
+            self.span.next = self.issued.read_data.val().get_bits::<13>(11);
             self.lower.next = self.issued.read_data.val().get_bits::<7>(24);
             self.offset.next = 0.into();
             self.poison.next = self.poisoned1.q.val();
         }
         self.left_next.next = self.left.val() - self.dwords1.q.val();
-        self.bytes_next.next = self.bytes.val() + bit_cast::<13, 2>(self.lower.val().get_bits::<2>(0))
-            - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
+        self.span_next.next = self.span.val() - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
         self.line_next.next = self.lower.val().get_bits::<5>(2) + self.dwords1.q.val().get_bits::<5>(0);
         self.offset_next.next = self.offset.val() + self.dwords1.q.val().get_bits::<10>(0);
-        self.miscount2.d.next = self.bytes.val() != self.count1.q.val();
+        self.miscount2.d.next = self.span.val() != self.span1.q.val();
         self.misplaced2.d.next = (self.lower.val() != self.lower1.q.val()) | (self.dwords1.q.val() == 0);
         self.long2.d.next = self.dwords1.q.val() > self.left.val();
         self.ragged2.d.next = self.line_next.val().get_bits::<4>(0) != 0;
@@ -282,7 +282,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.progress.write_data.next = bit_cast::<40, 1>(self.poison.val().into())
             | (bit_cast::<40, 10>(self.offset_next.val()) << 1)
             | (bit_cast::<40, 11>(self.left_next.val()) << 11)
-            | (bit_cast::<40, 13>(self.bytes_next.val()) << 22)
+            | (bit_cast::<40, 13>(self.span_next.val()) << 22)
             | (bit_cast::<40, 5>(self.line_next.val()) << 35);
         self.v2.d.next = self.v1.q.val();
         self.first2.d.next = self.first1.q.val();
