@@ -76,6 +76,7 @@ pub struct Tags<const W: usize, const L: usize> {
     data1: DFF<Bits<W>>,
     tag1: DFF<Bits<5>>,
     ours1: DFF<Bit>,
+    fresh1: DFF<Bit>,
     status1: DFF<Bits<3>>,
     poisoned1: DFF<Bit>,
     span1: DFF<Bits<13>>,
@@ -153,7 +154,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, outstanding, fresh, retired, i1_valid, i1_tag, i1_lower, i1_span, i1_sum);
-        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, span1, lower1, dwords1);
+        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, fresh1, status1, poisoned1, span1, lower1, dwords1);
         dff_setup!(self, clock, v2, first2, last2, data2, tag2, offset2, dwords2, more2);
         dff_setup!(self, clock, accept2, miscount2, misplaced2, long2, ragged2, ends2, refused2, aborted2, poison2);
         dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept, more_kept);
@@ -204,7 +205,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.lower.next = bit_cast::<7, 5>(self.progress.read_data.val().get_bits::<5>(35)) << 2;
         self.offset.next = self.progress.read_data.val().get_bits::<10>(1);
         self.poison.next = self.progress.read_data.val().get_bit(0) | self.poisoned1.q.val();
-        if self.fresh.q.val().get_bit(self.tag1.q.val().index()) {
+        if self.fresh1.q.val() {
             self.left.next = self.issued.read_data.val().get_bits::<11>(0);
             self.span.next = self.issued.read_data.val().get_bits::<13>(11);
             self.lower.next = self.issued.read_data.val().get_bits::<7>(24);
@@ -277,6 +278,14 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             & !(self.freed.val() & (self.tag1.q.val() == self.tag2.q.val()));
         self.accept.next = self.v1.q.val() & self.first1.q.val() & self.known.val();
         self.accept2.d.next = self.accept.val();
+        // Looked up for the next completion before this one, or a read that goes out, has left its mark.
+        self.fresh1.d.next = self.fresh.q.val().get_bit(self.c_tag.val().get_bits::<5>(0).index());
+        if self.accept.val() & (self.c_tag.val().get_bits::<5>(0) == self.tag1.q.val()) {
+            self.fresh1.d.next = false;
+        }
+        if self.i1_valid.q.val() & (self.c_tag.val().get_bits::<5>(0) == self.i1_tag.q.val()) {
+            self.fresh1.d.next = true;
+        }
         self.progress.write_enable.next = self.accept.val();
         self.progress.write_address.next = self.tag1.q.val();
         self.progress.write_data.next = bit_cast::<40, 1>(self.poison.val().into())
