@@ -1,8 +1,8 @@
 //! The table of tags against a root complex that cuts and reorders completions, and lies.
 //!
 //! Caught when tried: completions that end off a line taken, a completion shorter than its header not noticed, a
-//! second completion judged as the first, the requester ignored, a read over with its first poisoned part, a time-out a
-//! unit early, and one in the middle of a completion.
+//! second completion judged as the first, the requester or the byte count ignored, a read over with its first
+//! poisoned part, a duplicate right behind taken, a time-out a unit early, and one in the middle of a completion.
 
 mod host;
 
@@ -325,6 +325,52 @@ fn an_answer_in_the_last_moment_counts_or_does_not() {
                 assert!(data.iter().all(|at| *at <= end), "data after the end");
             }
             assert!((20..49).contains(&answered), "{answered}");
+        }
+    }
+}
+
+/// The same completion twice, the second so many cycles behind the first. Gives how often the read ended and how many
+/// were unexpected.
+macro_rules! twice {
+    ($name:ident, $model:ty) => {
+        fn $name(distance: u64, status: u8) -> (u32, u32) {
+            let mut tags = <$model>::new(PowerUp::Random(distance));
+            tags.set_timeout(1);
+            let (mut ends, mut unexpected) = (0, 0);
+            for now in 0..200 {
+                tags.set_reset(now < 3);
+                tags.set_i_valid(now == 10);
+                tags.set_i_tag(31);
+                tags.set_i_bytes(4);
+                tags.set_c_valid(now == 100 || now == 100 + distance);
+                tags.set_c_first(true);
+                tags.set_c_last(true);
+                tags.set_c_tag(31);
+                tags.set_c_status(status);
+                tags.set_c_byte_count(4);
+                tags.set_c_dwords(u16::from(status == 0));
+                tags.eval();
+                ends += u32::from(tags.o_done());
+                unexpected += u32::from(tags.unexpected());
+                tags.set_clock(true);
+                tags.eval();
+                tags.set_clock(false);
+            }
+            (ends, unexpected)
+        }
+    };
+}
+
+twice!(twice_64, Tags64);
+twice!(twice_128, Tags128);
+
+/// A duplicate, however close behind: the read ends once.
+#[test]
+fn a_duplicate_is_unexpected() {
+    for distance in 1..10 {
+        for status in [0, 1, 4] {
+            assert_eq!(twice_64(distance, status), (1, 1), "{distance} cycles behind");
+            assert_eq!(twice_128(distance, status), (1, 1), "{distance} cycles behind");
         }
     }
 }
