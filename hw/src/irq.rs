@@ -5,7 +5,8 @@
 //! event, a stopped queue) fires an armed vector at once, and is kept for the next arming otherwise.
 //!
 //! Producer and seen index are compared as levels, every cycle: in whatever order and however close an event and
-//! an arming come, the event is seen. Firing disarms. Two cycles from arming to `fire`.
+//! an arming come, the event is seen. Firing disarms. Three cycles from arming to `fire`.
+//! The comparisons are registered, so the first cycle after an arming, with those of before, does not count.
 
 use crate::emit::verilog;
 use rust_hdl_core::prelude::*;
@@ -25,32 +26,37 @@ pub struct Irq {
     pub urgent: Signal<In, Bit>,
     pub fire: Signal<Out, Bit>,
     armed: DFF<Bit>,
-    // Armed just now: one event is enough.
+    // Armed in the last cycle, and in the one before: then one event is enough.
+    settling: DFF<Bit>,
     fresh: DFF<Bit>,
     seen: DFF<Bits<16>>,
     timer: DFF<Bits<24>>,
     kept: DFF<Bit>,
     out: DFF<Bit>,
     events: Signal<Local, Bits<16>>,
+    moved: DFF<Bit>,
+    enough: DFF<Bit>,
+    active: Signal<Local, Bit>,
     due: Signal<Local, Bit>,
 }
 
 impl Logic for Irq {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, armed, fresh, seen, timer, kept, out);
+        dff_setup!(self, clock, armed, settling, fresh, seen, timer, kept, out, moved, enough);
         self.events.next = self.producer.val() - self.seen.q.val();
-        self.fresh.d.next = false;
+        self.moved.d.next = self.events.val() != 0;
+        self.enough.d.next = self.events.val() >= bit_cast::<16, 8>(self.frames.val());
+        self.active.next = self.armed.q.val() & !self.settling.q.val();
+        self.settling.d.next = self.arm.val();
+        self.fresh.d.next = self.settling.q.val();
         self.timer.d.next = 0.into();
-        if self.armed.q.val() & (self.events.val() != 0) {
+        if self.active.val() & self.moved.q.val() {
             self.timer.d.next = self.timer.q.val() + 1;
         }
-        self.due.next = self.armed.q.val()
+        self.due.next = self.active.val()
             & (self.kept.q.val()
-                | ((self.events.val() != 0)
-                    & (self.fresh.q.val()
-                        | (self.events.val() >= bit_cast::<16, 8>(self.frames.val()))
-                        | (self.timer.q.val() >= self.cycles.val()))));
+                | (self.moved.q.val() & (self.fresh.q.val() | self.enough.q.val() | (self.timer.q.val() >= self.cycles.val()))));
         self.out.d.next = self.due.val();
         self.fire.next = self.out.q.val();
         if self.due.val() {
@@ -62,7 +68,6 @@ impl Logic for Irq {
         }
         if self.arm.val() {
             self.armed.d.next = true;
-            self.fresh.d.next = true;
             self.seen.d.next = self.arm_index.val();
             self.timer.d.next = 0.into();
         }

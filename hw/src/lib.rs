@@ -23,3 +23,9 @@ pub mod tx;
 pub fn blocks() -> Vec<(&'static str, String)> {
     [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), tx::blocks(), irq::blocks(), regs::blocks()].concat()
 }
+
+/// Every design that the tools can be run on: the blocks, and the core itself.
+pub fn designs() -> Vec<(&'static str, String)> {
+    let core = [("nic_core", core::verilog_64("nic_core")), ("nic_core_128", core::verilog_128("nic_core_128"))];
+    [blocks(), core.to_vec()].concat()
+}

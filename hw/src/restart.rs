@@ -20,6 +20,7 @@ pub struct Restart {
     pub hold: Signal<Out, Bit>,
     pub core_reset: Signal<Out, Bit>,
     asked: DFF<Bit>,
+    rest: DFF<Bit>,
     pause: DFF<Bits<12>>,
     pulse: DFF<Bit>,
     last: Constant<Bits<12>>,
@@ -36,6 +37,7 @@ impl Default for Restart {
             hold: Default::default(),
             core_reset: Default::default(),
             asked: Default::default(),
+            rest: Default::default(),
             pause: Default::default(),
             pulse: Default::default(),
             last: Constant::new(0xFFF.into()),
@@ -46,12 +48,13 @@ impl Default for Restart {
 impl Logic for Restart {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, pause, pulse);
+        dff_setup!(self, clock, asked, rest, pause, pulse);
         self.hold.next = self.asked.q.val();
         self.core_reset.next = self.pulse.q.val();
         self.pulse.d.next = false;
         self.pause.d.next = 0.into();
-        if self.asked.q.val() & (self.at_rest.val() | !self.master_enable.val()) {
+        self.rest.d.next = self.at_rest.val();
+        if self.asked.q.val() & (self.rest.q.val() | !self.master_enable.val()) {
             self.pause.d.next = self.pause.q.val() + 1;
         }
         if self.pause.q.val() == self.last.val() {

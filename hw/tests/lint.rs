@@ -5,11 +5,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every design that is checked: top name and Verilog.
-fn designs() -> Vec<(&'static str, String)> {
-    ferronic_hw::blocks()
-}
-
 /// Writes designs into a folder of the test's own.
 fn write(test: &str, designs: &[(&'static str, String)]) -> Vec<(&'static str, PathBuf)> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
@@ -61,7 +56,7 @@ fn yosys(files: &[(&str, PathBuf)]) -> Option<Result<(), String>> {
 #[test]
 fn verilator_accepts_every_design() {
     let mut refused = Vec::new();
-    for (top, file) in write("verilator", &designs()) {
+    for (top, file) in write("verilator", &ferronic_hw::designs()) {
         match verilator(top, &file) {
             Some(Err(said)) => refused.push(format!("{top}: {said}")),
             Some(Ok(())) => {}
@@ -73,7 +68,7 @@ fn verilator_accepts_every_design() {
 
 #[test]
 fn yosys_finds_no_latch_and_no_loop() {
-    if let Some(Err(said)) = yosys(&write("yosys", &designs())) {
+    if let Some(Err(said)) = yosys(&write("yosys", &ferronic_hw::designs())) {
         panic!("{said}");
     }
 }

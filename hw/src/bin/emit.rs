@@ -2,7 +2,7 @@
 
 fn main() {
     let name = std::env::args().nth(1);
-    for (block, verilog) in ferronic_hw::blocks() {
+    for (block, verilog) in ferronic_hw::designs() {
         match &name {
             Some(wanted) if *wanted == block => print!("{verilog}"),
             Some(_) => {}

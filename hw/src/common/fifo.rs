@@ -22,10 +22,12 @@ pub struct Fifo<const W: usize, const A: usize, const AP1: usize> {
     ram: Ram<W, A>,
     head: DFF<Bits<AP1>>,
     tail: DFF<Bits<AP1>>,
+    // head + 1, so that `m_ready` decides between two addresses and two comparisons that are there already.
+    after: DFF<Bits<AP1>>,
     valid: DFF<Bit>,
     full: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
-    head_next: Signal<Local, Bits<AP1>>,
+    take: Signal<Local, Bit>,
     used: Signal<Local, Bits<AP1>>,
     msb: Constant<Bits<8>>,
     one: Constant<Bits<AP1>>,
@@ -47,10 +49,11 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
             ram: Default::default(),
             head: Default::default(),
             tail: Default::default(),
+            after: Default::default(),
             valid: Default::default(),
             full: Default::default(),
             push: Default::default(),
-            head_next: Default::default(),
+            take: Default::default(),
             used: Default::default(),
             msb: Constant::new(A.to_bits()),
             one: Constant::new(1.into()),
@@ -61,7 +64,7 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
 impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail, valid);
+        dff_setup!(self, clock, head, tail, after, valid);
         self.ram.clock.next = self.clock.val();
 
         self.used.next = self.tail.q.val() - self.head.q.val();
@@ -78,18 +81,21 @@ impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1>
 
         // The next word is read ahead; it shows once the tail of the cycle before covered it, so the RAM never
         // reads a word in the cycle in which it is written.
-        self.head_next.next = self.head.q.val();
-        if self.valid.q.val() & self.m_ready.val() {
-            self.head_next.next = self.head.q.val() + self.one.val();
+        self.take.next = self.valid.q.val() & self.m_ready.val();
+        self.ram.read_address.next = self.head.q.val().get_bits::<A>(0);
+        self.valid.d.next = self.head.q.val() != self.tail.q.val();
+        if self.take.val() {
+            self.head.d.next = self.after.q.val();
+            self.after.d.next = self.after.q.val() + self.one.val();
+            self.ram.read_address.next = self.after.q.val().get_bits::<A>(0);
+            self.valid.d.next = self.after.q.val() != self.tail.q.val();
         }
-        self.head.d.next = self.head_next.val();
-        self.ram.read_address.next = self.head_next.val().get_bits::<A>(0);
-        self.valid.d.next = self.head_next.val() != self.tail.q.val();
         self.m_valid.next = self.valid.q.val();
         self.m_data.next = self.ram.read_data.val();
 
         if self.reset.val() {
             self.head.d.next = 0.into();
+            self.after.d.next = self.one.val();
             self.tail.d.next = 0.into();
             self.valid.d.next = false;
         }

@@ -73,10 +73,12 @@ pub struct Prefetch<const W: usize> {
     room: DFF<Bits<9>>,
     failed: DFF<Bit>,
     address: DFF<Bits<64>>,
-    limit: Signal<Local, Bits<9>>,
-    size: Signal<Local, Bits<16>>,
+    limit: DFF<Bits<9>>,
+    size: DFF<Bits<16>>,
+    mask: DFF<Bits<16>>,
     paged: Signal<Local, Bit>,
-    page: Signal<Local, Bits<9>>,
+    page: DFF<Bits<9>>,
+    page_mask: DFF<Bits<9>>,
     slot: Signal<Local, Bits<16>>,
     in_page: Signal<Local, Bits<9>>,
     run: Signal<Local, Bit>,
@@ -156,8 +158,10 @@ impl<const W: usize> Default for Prefetch<W> {
             address: Default::default(),
             limit: Default::default(),
             size: Default::default(),
+            mask: Default::default(),
             paged: Default::default(),
             page: Default::default(),
+            page_mask: Default::default(),
             slot: Default::default(),
             in_page: Default::default(),
             run: Default::default(),
@@ -188,6 +192,7 @@ impl<const W: usize> Logic for Prefetch<W> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, next, host, on_chip, wanted, overrun, count, room, failed, address);
+        dff_setup!(self, clock, limit, size, mask, page, page_mask);
         dff_setup!(self, clock, gather, beat, whole, taken, left, above, low, fault, fault_cause, pulse);
         self.fifo.clock.next = self.clock.val();
 
@@ -199,36 +204,39 @@ impl<const W: usize> Logic for Prefetch<W> {
         self.pulse.d.next = false;
 
         // A page of 256 descriptors, or the ring if that is shorter.
-        self.size.next = self.one.val() << self.size_log2.val();
+        self.size.d.next = self.one.val() << self.size_log2.val();
+        self.mask.d.next = self.size.q.val() - self.one.val();
         self.paged.next = self.size_log2.val() >= 8;
-        self.page.next = (bit_cast::<9, 1>(self.paged.val().into()) << 8)
-            | bit_cast::<9, 8>(self.size.val().get_bits::<8>(0));
-        self.slot.next = self.next.q.val() & (self.size.val() - self.one.val());
-        self.in_page.next = self.next.q.val().get_bits::<9>(0) & (self.page.val() - 1);
+        self.page.d.next = (bit_cast::<9, 1>(self.paged.val().into()) << 8)
+            | bit_cast::<9, 8>(self.size.q.val().get_bits::<8>(0));
+        self.page_mask.d.next = self.page.q.val() - 1;
+        self.slot.next = self.next.q.val() & self.mask.q.val();
+        self.in_page.next = self.next.q.val().get_bits::<9>(0) & self.page_mask.q.val();
 
-        self.limit.next = self.most.val();
+        // What the next state compares with.
+        self.limit.d.next = self.most.val();
         match self.state.q.val().index() {
-            2 => {
-                self.limit.next = bit_cast::<9, 8>(self.batch.val());
+            1 => {
+                self.limit.d.next = bit_cast::<9, 8>(self.batch.val());
             }
-            3 => {
+            2 => {
                 if self.host.q.val() < bit_cast::<16, 9>(self.most.val()) {
-                    self.limit.next = self.host.q.val().get_bits::<9>(0);
+                    self.limit.d.next = self.host.q.val().get_bits::<9>(0);
                 }
             }
+            3 => {
+                self.limit.d.next = self.slots.val() - bit_cast::<9, 7>(self.on_chip.q.val());
+            }
             4 => {
-                self.limit.next = self.slots.val() - bit_cast::<9, 7>(self.on_chip.q.val());
+                self.limit.d.next = self.room.q.val();
             }
             5 => {
-                self.limit.next = self.room.q.val();
-            }
-            6 => {
                 match self.mrrs.val().index() {
                     0 => {
-                        self.limit.next = 8.into();
+                        self.limit.d.next = 8.into();
                     }
                     1 => {
-                        self.limit.next = 16.into();
+                        self.limit.d.next = 16.into();
                     }
                     _ => {}
                 }
@@ -244,12 +252,12 @@ impl<const W: usize> Logic for Prefetch<W> {
                 }
             }
             1 => {
-                self.overrun.d.next = self.host.q.val() > self.size.val();
+                self.overrun.d.next = self.host.q.val() > self.size.q.val();
                 self.wanted.d.next = (bit_cast::<8, 7>(self.on_chip.q.val()) < self.pthresh.val())
                     & (self.host.q.val() != 0)
                     & ((self.host.q.val() >= bit_cast::<16, 8>(self.hthresh.val())) | (self.on_chip.q.val() == 0));
                 self.count.d.next = self.most.val();
-                self.room.d.next = self.page.val() - self.in_page.val();
+                self.room.d.next = self.page.q.val() - self.in_page.val();
                 self.state.d.next = 2.into();
             }
             7 => {
@@ -268,8 +276,8 @@ impl<const W: usize> Logic for Prefetch<W> {
                 self.state.d.next = 0.into();
             }
             _ => {
-                if self.limit.val() < self.count.q.val() {
-                    self.count.d.next = self.limit.val();
+                if self.limit.q.val() < self.count.q.val() {
+                    self.count.d.next = self.limit.q.val();
                 }
                 self.state.d.next = self.state.q.val() + 1;
                 if !self.run.val() | self.overrun.q.val() | !self.wanted.q.val() {

@@ -61,6 +61,7 @@ pub struct GlobalRegs {
     /// A frame given up inside the core, as if it had never come in.
     pub drop_disabled_late: Signal<In, Bit>,
     bank: Bank<6, 5, 10>,
+    longest: DFF<Bits<14>>,
     mac: DFF<Bits<48>>,
     mac_epoch: DFF<Bits<3>>,
     id: Constant<Bits<32>>,
@@ -128,6 +129,7 @@ impl GlobalRegs {
             malformed: Default::default(),
             drop_disabled_late: Default::default(),
             bank: Bank::new(registers::GLOBAL, writable, shown, counters),
+            longest: Default::default(),
             mac: Default::default(),
             mac_epoch: Default::default(),
             id: Constant::new(u64::from(ID_VALUE).into()),
@@ -143,7 +145,7 @@ impl GlobalRegs {
 impl Logic for GlobalRegs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, mac, mac_epoch);
+        dff_setup!(self, clock, longest, mac, mac_epoch);
         self.bank.clock.next = self.clock.val();
         self.bank.reset.next = self.reset.val();
         self.bank.bus_addr.next = self.bus_addr.val();
@@ -154,9 +156,10 @@ impl Logic for GlobalRegs {
         self.soft_reset.next = self.bank.written[0].val() & self.bank.value[0].val().get_bit(0);
         self.rx_enable.next = self.bank.value[0].val().get_bit(1);
         self.tx_enable.next = self.bank.value[0].val().get_bit(2);
-        self.max_frame.next = self.bank.value[3].val().get_bits::<14>(0);
+        self.max_frame.next = self.longest.q.val();
+        self.longest.d.next = self.bank.value[3].val().get_bits::<14>(0);
         if self.bank.value[3].val() > self.max_frame_limit.val() {
-            self.max_frame.next = self.max_frame_limit.val().get_bits::<14>(0);
+            self.longest.d.next = self.max_frame_limit.val().get_bits::<14>(0);
         }
         self.timeout.next = self.bank.value[4].val().get_bits::<16>(0);
 

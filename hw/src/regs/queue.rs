@@ -52,7 +52,7 @@ pub struct QueueRegs {
     tail_now: DFF<Bits<16>>,
     running: DFF<Bit>,
     status: Signal<Local, Bits<32>>,
-    rest: Signal<Local, Bit>,
+    rest: DFF<Bit>,
 }
 
 impl QueueRegs {
@@ -126,7 +126,7 @@ impl QueueRegs {
 impl Logic for QueueRegs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stop, why, tail_now, running);
+        dff_setup!(self, clock, stop, why, tail_now, running, rest);
         self.bank.clock.next = self.clock.val();
         self.bank.reset.next = self.reset.val();
         self.bank.bus_addr.next = self.bus_addr.val();
@@ -163,9 +163,9 @@ impl Logic for QueueRegs {
         self.tail.next = self.tail_now.q.val();
         self.stopped.next = self.stop.q.val();
 
-        self.rest.next = self.idle.val() & (!self.running.q.val() | self.stop.q.val());
+        self.rest.d.next = self.idle.val() & (!self.running.q.val() | self.stop.q.val());
         self.status.next = bit_cast::<32, 4>(self.why.q.val()) << 4;
-        if self.rest.val() {
+        if self.rest.q.val() {
             self.status.next = self.status.val() | 1;
         }
         if self.stop.q.val() {

@@ -58,10 +58,13 @@ pub struct Done {
     address: DFF<Bits<64>>,
     start: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
+    // `taken` and `data_gone` come late in their cycle: what need not follow at once follows in the next.
+    pop: DFF<Bit>,
+    gone: DFF<Bit>,
     slots: Signal<Local, Bits<16>>,
     slot: Signal<Local, Bits<16>>,
     pass: Signal<Local, Bits<16>>,
-    phase: Signal<Local, Bits<1>>,
+    phase: DFF<Bits<1>>,
     entry: Signal<Local, Bits<80>>,
     data: Join<32, 8, 256>,
     one: Constant<Bits<5>>,
@@ -129,6 +132,8 @@ impl Default for Done {
             address: Default::default(),
             start: Default::default(),
             taken: Default::default(),
+            pop: Default::default(),
+            gone: Default::default(),
             slots: Default::default(),
             slot: Default::default(),
             pass: Default::default(),
@@ -156,7 +161,7 @@ impl Default for Done {
 impl Logic for Done {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, room, released, timer, batch, index, valid, address);
+        dff_setup!(self, clock, room, released, timer, batch, index, valid, address, phase, pop, gone);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
 
@@ -181,10 +186,12 @@ impl Logic for Done {
                 | !self.room.q.val()
                 | !self.queue_enable.val()
                 | self.queue_stopped.val());
-        if self.data_gone.val() & !self.taken.val() {
+        self.pop.d.next = self.taken.val();
+        self.gone.d.next = self.data_gone.val();
+        if self.gone.q.val() & !self.pop.q.val() {
             self.released.d.next = self.released.q.val() + self.one.val();
         }
-        if self.taken.val() & !self.data_gone.val() {
+        if self.pop.q.val() & !self.gone.q.val() {
             self.released.d.next = self.released.q.val() - self.one.val();
         }
         self.timer.d.next = self.timer.q.val() + self.one_tick.val();
@@ -201,13 +208,15 @@ impl Logic for Done {
         self.slots.next = self.one_index.val() << self.size_log2.val();
         self.slot.next = self.index.q.val() & bit_cast::<16, 16>(self.slots.val() - self.one_index.val());
         self.pass.next = self.index.q.val() >> self.size_log2.val();
-        self.phase.next = !self.pass.val().get_bits::<1>(0);
-        if self.batch.q.val() & (self.released.q.val() != 0) & self.queue.m_valid.val() & !self.valid.q.val() {
+        if self.batch.q.val() & (self.released.q.val() != 0) & (self.queue.m_valid.val() & !self.valid.q.val())
+            & !self.pop.q.val()
+        {
             self.valid.d.next = true;
+            self.phase.d.next = !self.pass.val().get_bits::<1>(0);
             self.address.d.next = (bit_cast::<64, 52>(self.done_base.val()) << 12)
                 + (bit_cast::<64, 16>(self.slot.val()) << 5);
         }
-        self.queue.m_ready.next = self.taken.val();
+        self.queue.m_ready.next = self.pop.q.val();
         if self.taken.val() {
             self.valid.d.next = false;
             self.index.d.next = self.index.q.val() + self.one_index.val();
@@ -231,7 +240,7 @@ impl Logic for Done {
         self.data.part[4].next = self.entry.val().get_bits::<32>(48);
         self.data.part[7].next = (bit_cast::<32, 16>(self.index.q.val()) << self.at_index.val())
             | (bit_cast::<32, 8>(self.entry.val().get_bits::<8>(40)) << self.at_l3_offset.val())
-            | (bit_cast::<32, 1>(self.phase.val()) << self.at_phase.val());
+            | (bit_cast::<32, 1>(self.phase.q.val()) << self.at_phase.val());
         self.done_data.next = self.data.whole.val();
         self.producer.next = self.index.q.val();
         self.idle.next = self.queue.level.val() == 0;
@@ -246,6 +255,8 @@ impl Logic for Done {
             self.batch.d.next = false;
             self.index.d.next = 0.into();
             self.valid.d.next = false;
+            self.pop.d.next = false;
+            self.gone.d.next = false;
         }
     }
 }

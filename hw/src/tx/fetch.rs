@@ -49,7 +49,7 @@ pub struct Fetch<const K: usize, const L: usize> {
     state: DFF<Bits<3>>,
     addr: DFF<Bits<64>>,
     left: DFF<Bits<14>>,
-    long: DFF<Bit>,
+    length: DFF<Bits<16>>,
     whole: DFF<Bit>,
     refuse: DFF<Bit>,
     boundary: DFF<Bits<13>>,
@@ -62,7 +62,6 @@ pub struct Fetch<const K: usize, const L: usize> {
     failed: DFF<Bit>,
     fault: DFF<Bit>,
     mask: Signal<Local, Bits<12>>,
-    length: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<13>>,
     sum: Signal<Local, Bits<13>>,
     chunk: Signal<Local, Bits<14>>,
@@ -108,7 +107,6 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
             state: Default::default(),
             addr: Default::default(),
             left: Default::default(),
-            long: Default::default(),
             whole: Default::default(),
             refuse: Default::default(),
             boundary: Default::default(),
@@ -137,13 +135,12 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
 impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, addr, left, long, whole, refuse, boundary, bytes, last, need, free, row, tag);
+        dff_setup!(self, clock, state, addr, left, length, whole, refuse, boundary, bytes, last, need, free, row, tag);
         dff_setup!(self, clock, failed, fault);
         self.d_ready.next = false;
         self.a_valid.next = false;
         self.fault.d.next = false;
 
-        self.length.next = self.d_data.val().get_bits::<16>(64);
         // Bytes of MRRS less one; codes above 4096 bytes are taken as 4096.
         self.mask.next = 4095.into();
         match self.mrrs.val().index() {
@@ -174,7 +171,7 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
             0 => {
                 self.addr.d.next = self.d_data.val().get_bits::<64>(0);
                 self.left.d.next = self.d_data.val().get_bits::<14>(64);
-                self.long.d.next = self.length.val() > bit_cast::<16, 14>(self.max_frame.val());
+                self.length.d.next = self.d_data.val().get_bits::<16>(64);
                 self.whole.d.next = self.d_data.val().get_bit(80);
                 if self.enable.val() & !self.stopped.val() & !self.failed.q.val() & self.d_valid.val() {
                     self.d_ready.next = true;
@@ -182,7 +179,9 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
                 }
             }
             1 => {
-                self.refuse.d.next = self.long.q.val() | !self.whole.q.val() | (self.left.q.val() < 14);
+                self.refuse.d.next = (self.length.q.val() > bit_cast::<16, 14>(self.max_frame.val()))
+                    | (self.length.q.val() < 14)
+                    | !self.whole.q.val();
                 self.state.d.next = 2.into();
             }
             2 => {

@@ -59,7 +59,7 @@ impl Synth {
 }
 
 fn design(name: &str) -> Result<(&'static str, String)> {
-    let designs = ferronic_hw::blocks();
+    let designs = ferronic_hw::designs();
     let names: Vec<&str> = designs.iter().map(|(name, _)| *name).collect();
     let unknown = format!("there is no design `{name}`; there are {}", names.join(", "));
     designs.into_iter().find(|(design, _)| *design == name).context(unknown)
