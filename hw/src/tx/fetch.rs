@@ -61,7 +61,8 @@ pub struct Fetch<const K: usize, const L: usize> {
     tag: DFF<Bits<4>>,
     failed: DFF<Bit>,
     fault: DFF<Bit>,
-    mask: Signal<Local, Bits<12>>,
+    mask: DFF<Bits<12>>,
+    beyond: Signal<Local, Bits<12>>,
     offset: Signal<Local, Bits<13>>,
     sum: Signal<Local, Bits<13>>,
     chunk: Signal<Local, Bits<14>>,
@@ -120,6 +121,7 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
             fault: Default::default(),
             mask: Default::default(),
             length: Default::default(),
+            beyond: Default::default(),
             offset: Default::default(),
             sum: Default::default(),
             chunk: Default::default(),
@@ -136,31 +138,32 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, addr, left, length, whole, refuse, boundary, bytes, last, need, free, row, tag);
-        dff_setup!(self, clock, failed, fault);
+        dff_setup!(self, clock, failed, fault, mask);
         self.d_ready.next = false;
         self.a_valid.next = false;
         self.fault.d.next = false;
 
         // Bytes of MRRS less one; codes above 4096 bytes are taken as 4096.
-        self.mask.next = 4095.into();
+        self.mask.d.next = 4095.into();
         match self.mrrs.val().index() {
             0 => {
-                self.mask.next = 127.into();
+                self.mask.d.next = 127.into();
             }
             1 => {
-                self.mask.next = 255.into();
+                self.mask.d.next = 255.into();
             }
             2 => {
-                self.mask.next = 511.into();
+                self.mask.d.next = 511.into();
             }
             3 => {
-                self.mask.next = 1023.into();
+                self.mask.d.next = 1023.into();
             }
             4 => {
-                self.mask.next = 2047.into();
+                self.mask.d.next = 2047.into();
             }
             _ => {}
         }
+        self.beyond.next = !self.addr.q.val().get_bits::<12>(0);
         self.offset.next = bit_cast::<13, 12>(self.addr.q.val().get_bits::<12>(0) & self.k_mask.val());
         self.sum.next =
             self.offset.val() + self.bytes.q.val() + bit_cast::<13, 12>(self.k_mask.val());
@@ -194,8 +197,8 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
                 }
             }
             3 => {
-                self.boundary.d.next = bit_cast::<13, 12>(self.mask.val()) + 1
-                    - bit_cast::<13, 12>(self.addr.q.val().get_bits::<12>(0) & self.mask.val());
+                // MRRS - address mod MRRS.
+                self.boundary.d.next = bit_cast::<13, 12>(self.beyond.val() & self.mask.q.val()) + 1;
                 self.state.d.next = 4.into();
             }
             4 => {
