@@ -60,6 +60,8 @@ struct Bench {
     cycle: u64,
     /// Cycles since the last completion was given: the block's `c_room` is late.
     since: usize,
+    /// Cycles without a completion inside: `idle` may be one late.
+    empty: usize,
 }
 
 impl Bench {
@@ -71,7 +73,7 @@ impl Bench {
         block.set_wthresh(wthresh);
         block.set_wtimer(wtimer);
         block.set_queue_enable(true);
-        let mut bench = Self { block, ring, given: VecDeque::new(), released: 0, taken: 0, cycle: 0, since: 2 };
+        let mut bench = Self { block, ring, given: VecDeque::new(), released: 0, taken: 0, cycle: 0, since: 2, empty: 0 };
         bench.block.set_reset(true);
         bench.clock();
         bench.clock();
@@ -112,7 +114,10 @@ impl Bench {
         self.block.set_done_ready(ready);
         self.block.eval();
         assert_eq!(self.block.producer(), self.taken);
-        assert_eq!(self.block.idle(), self.given.is_empty());
+        self.empty = if self.given.is_empty() { self.empty + 1 } else { 0 };
+        if self.empty != 1 {
+            assert_eq!(self.block.idle(), self.empty > 1);
+        }
         let valid = self.block.done_valid();
         if valid {
             assert!(self.released > 0, "written before its data was gone");
