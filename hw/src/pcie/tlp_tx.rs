@@ -80,6 +80,9 @@ pub struct TlpTx<const W: usize, const L: usize, const A: usize> {
     bare: DFF<Bit>,
     more: DFF<Bit>,
     left: DFF<Bits<12>>,
+    // The beat at hand is the last: known a cycle ahead, because the sources' `ready` depends on it.
+    closing: DFF<Bit>,
+    two_beats: Signal<Local, Bits<12>>,
     advance: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
@@ -101,7 +104,7 @@ pub struct TlpTx<const W: usize, const L: usize, const A: usize> {
 impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, busy, ahead, wide, header_beats, bare, more, left);
+        dff_setup!(self, clock, turn, busy, ahead, wide, header_beats, bare, more, left, closing);
         dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read, read_waits);
 
         // Grant.
@@ -165,7 +168,8 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         self.advance.next = self.busy.q.val() & (!self.out_valid.q.val() | self.tx_ready.val());
         self.take.next = (self.header_beats.q.val() == 0) & self.more.q.val();
         self.go.next = self.advance.val() & (self.source_valid.val() | !self.take.val());
-        self.is_last.next = self.left.q.val() <= self.geometry.lanes.val();
+        self.is_last.next = self.closing.q.val();
+        self.two_beats.next = self.geometry.lanes.val() << 1;
         self.lanes.next = 0.into();
         for i in 0_usize..L {
             if self.left.q.val() > i.to_bits::<12>() {
@@ -189,6 +193,7 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
             self.out_read.d.next = self.turn.q.val() == 3;
             self.out_data.d.next = bit_cast::<W, A>(self.ahead.q.val());
             self.left.d.next = self.left.q.val() - self.geometry.lanes.val();
+            self.closing.d.next = self.left.q.val() <= self.two_beats.val();
             if self.header_beats.q.val() != 0 {
                 self.header_beats.d.next = self.header_beats.q.val() - 1;
                 self.ahead.d.next = self.ahead.q.val() >> self.geometry.beat.val();
@@ -218,6 +223,7 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
             self.bare.d.next = !self.grant.has_payload.val();
             self.more.d.next = self.grant.has_payload.val();
             self.left.d.next = self.grant.dwords.val();
+            self.closing.d.next = self.grant.dwords.val() <= self.geometry.lanes.val();
         }
 
         // A source without payload is done with the last beat of its header, one with payload beat by beat.
