@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! i_* (a read goes out) ─→ issued ┐
-//! c_* (a completion) ─→ 1: state of its tag, checks ─→ 2: beats, end ─→ 3: o_*
-//!                          └──→ progress ←┘             expiry ──┘
+//! c_* (a completion) ─→ state of its tag ─→ 1: checks ─→ 2: beats, end ─→ 3: o_*
+//!                             progress ←─────┘             expiry ──┘
 //! ```
 //!
 //! A completion is taken when its tag is outstanding and its requester is this function; anything else is
@@ -70,13 +70,13 @@ pub struct Tags<const W: usize, const L: usize> {
     i1_span: DFF<Bits<13>>,
     i1_sum: DFF<Bits<13>>,
     // Stage 1.
+    tag0: Signal<Local, Bits<5>>,
     v1: DFF<Bit>,
     first1: DFF<Bit>,
     last1: DFF<Bit>,
     data1: DFF<Bits<W>>,
     tag1: DFF<Bits<5>>,
     ours1: DFF<Bit>,
-    fresh1: DFF<Bit>,
     status1: DFF<Bits<3>>,
     poisoned1: DFF<Bit>,
     span1: DFF<Bits<13>>,
@@ -84,10 +84,14 @@ pub struct Tags<const W: usize, const L: usize> {
     dwords1: DFF<Bits<11>>,
     known: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
-    left: Signal<Local, Bits<11>>,
-    span: Signal<Local, Bits<13>>,
-    lower: Signal<Local, Bits<7>>,
-    offset: Signal<Local, Bits<10>>,
+    // What was left of its read before it: dwords, span, address, dwords delivered, poisoned.
+    left1: DFF<Bits<11>>,
+    rest1: DFF<Bits<13>>,
+    place1: DFF<Bits<7>>,
+    offset1: DFF<Bits<10>>,
+    spoilt1: DFF<Bit>,
+    advance: Signal<Local, Bit>,
+    same: Signal<Local, Bit>,
     poison: Signal<Local, Bit>,
     left_next: Signal<Local, Bits<11>>,
     span_next: Signal<Local, Bits<13>>,
@@ -154,7 +158,8 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, outstanding, fresh, retired, i1_valid, i1_tag, i1_lower, i1_span, i1_sum);
-        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, fresh1, status1, poisoned1, span1, lower1, dwords1);
+        dff_setup!(self, clock, v1, first1, last1, data1, tag1, ours1, status1, poisoned1, span1, lower1, dwords1);
+        dff_setup!(self, clock, left1, rest1, place1, offset1, spoilt1);
         dff_setup!(self, clock, v2, first2, last2, data2, tag2, offset2, dwords2, more2);
         dff_setup!(self, clock, accept2, miscount2, misplaced2, long2, ragged2, ends2, refused2, aborted2, poison2);
         dff_setup!(self, clock, open, good_kept, over_kept, cause_kept, offset_kept, rest_kept, more_kept);
@@ -189,7 +194,8 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.first1.d.next = self.c_first.val();
         self.last1.d.next = self.c_last.val();
         self.data1.d.next = self.c_data.val();
-        self.tag1.d.next = self.c_tag.val().get_bits::<5>(0);
+        self.tag0.next = self.c_tag.val().get_bits::<5>(0);
+        self.tag1.d.next = self.tag0.val();
         self.ours1.d.next = (self.c_requester.val() == self.bdf.val()) & (self.c_tag.val().get_bits::<3>(5) == 0);
         self.status1.d.next = self.c_status.val();
         self.poisoned1.d.next = self.c_poisoned.val();
@@ -197,33 +203,46 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.lower1.d.next = self.c_lower.val();
         self.dwords1.d.next = self.c_dwords.val();
 
-        // Stage 1: what is left of the read, and whether this completion fits it.
-        self.issued.read_address.next = self.tag1.q.val();
-        self.progress.read_address.next = self.tag1.q.val();
-        self.left.next = self.progress.read_data.val().get_bits::<11>(11);
-        self.span.next = self.progress.read_data.val().get_bits::<13>(22);
-        self.lower.next = bit_cast::<7, 5>(self.progress.read_data.val().get_bits::<5>(35)) << 2;
-        self.offset.next = self.progress.read_data.val().get_bits::<10>(1);
-        self.poison.next = self.progress.read_data.val().get_bit(0) | self.poisoned1.q.val();
-        if self.fresh1.q.val() {
-            self.left.next = self.issued.read_data.val().get_bits::<11>(0);
-            self.span.next = self.issued.read_data.val().get_bits::<13>(11);
-            self.lower.next = self.issued.read_data.val().get_bits::<7>(24);
-            self.offset.next = 0.into();
-            self.poison.next = self.poisoned1.q.val();
-        }
-        self.left_next.next = self.left.val() - self.dwords1.q.val();
-        self.span_next.next = self.span.val() - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
-        self.line_next.next = self.lower.val().get_bits::<5>(2) + self.dwords1.q.val().get_bits::<5>(0);
-        self.offset_next.next = self.offset.val() + self.dwords1.q.val().get_bits::<10>(0);
-        self.miscount2.d.next = self.span.val() != self.span1.q.val();
-        self.misplaced2.d.next = (self.lower.val() != self.lower1.q.val()) | (self.dwords1.q.val() == 0);
-        self.long2.d.next = self.dwords1.q.val() > self.left.val();
+        // Stage 1: whether this completion fits its read, and what it leaves.
+        self.poison.next = self.spoilt1.q.val() | self.poisoned1.q.val();
+        self.left_next.next = self.left1.q.val() - self.dwords1.q.val();
+        self.span_next.next = self.rest1.q.val() - (bit_cast::<13, 11>(self.dwords1.q.val()) << 2);
+        self.line_next.next = self.place1.q.val().get_bits::<5>(2) + self.dwords1.q.val().get_bits::<5>(0);
+        self.offset_next.next = self.offset1.q.val() + self.dwords1.q.val().get_bits::<10>(0);
+        self.miscount2.d.next = self.rest1.q.val() != self.span1.q.val();
+        self.misplaced2.d.next = (self.place1.q.val() != self.lower1.q.val()) | (self.dwords1.q.val() == 0);
+        self.long2.d.next = self.dwords1.q.val() > self.left1.q.val();
         self.ragged2.d.next = self.line_next.val().get_bits::<4>(0) != 0;
-        self.ends2.d.next = self.left.val() == self.dwords1.q.val();
+        self.ends2.d.next = self.left1.q.val() == self.dwords1.q.val();
         self.refused2.d.next = self.status1.q.val() != 0;
         self.aborted2.d.next = self.status1.q.val() == 4;
         self.poison2.d.next = self.poison.val();
+
+        // On the way into stage 1: what is left of the read. A completion of the same read that is in stage 1
+        // now has the word. Whether its tag is outstanding does not matter: if not, nobody asks for what is left.
+        self.advance.next = self.v1.q.val() & self.first1.q.val() & self.ours1.q.val();
+        self.same.next = self.advance.val() & (self.tag0.val() == self.tag1.q.val());
+        self.issued.read_address.next = self.tag0.val();
+        self.progress.read_address.next = self.tag0.val();
+        if self.same.val() {
+            self.spoilt1.d.next = self.poison.val();
+            self.offset1.d.next = self.offset_next.val();
+            self.left1.d.next = self.left_next.val();
+            self.rest1.d.next = self.span_next.val();
+            self.place1.d.next = bit_cast::<7, 5>(self.line_next.val()) << 2;
+        } else if self.fresh.q.val().get_bit(self.tag0.val().index()) {
+            self.spoilt1.d.next = false;
+            self.offset1.d.next = 0.into();
+            self.left1.d.next = self.issued.read_data.val().get_bits::<11>(0);
+            self.rest1.d.next = self.issued.read_data.val().get_bits::<13>(11);
+            self.place1.d.next = self.issued.read_data.val().get_bits::<7>(24);
+        } else {
+            self.spoilt1.d.next = self.progress.read_data.val().get_bit(0);
+            self.offset1.d.next = self.progress.read_data.val().get_bits::<10>(1);
+            self.left1.d.next = self.progress.read_data.val().get_bits::<11>(11);
+            self.rest1.d.next = self.progress.read_data.val().get_bits::<13>(22);
+            self.place1.d.next = bit_cast::<7, 5>(self.progress.read_data.val().get_bits::<5>(35)) << 2;
+        }
 
         // Stage 2: the verdict, and the beats. A completion shorter than its header says ends its read.
         self.wrong.next = self.miscount2.q.val()
@@ -278,15 +297,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
             & !(self.freed.val() & (self.tag1.q.val() == self.tag2.q.val()));
         self.accept.next = self.v1.q.val() & self.first1.q.val() & self.known.val();
         self.accept2.d.next = self.accept.val();
-        // Looked up for the next completion before this one, or a read that goes out, has left its mark.
-        self.fresh1.d.next = self.fresh.q.val().get_bit(self.c_tag.val().get_bits::<5>(0).index());
-        if self.accept.val() & (self.c_tag.val().get_bits::<5>(0) == self.tag1.q.val()) {
-            self.fresh1.d.next = false;
-        }
-        if self.i1_valid.q.val() & (self.c_tag.val().get_bits::<5>(0) == self.i1_tag.q.val()) {
-            self.fresh1.d.next = true;
-        }
-        self.progress.write_enable.next = self.accept.val();
+        self.progress.write_enable.next = self.advance.val();
         self.progress.write_address.next = self.tag1.q.val();
         self.progress.write_data.next = bit_cast::<40, 1>(self.poison.val().into())
             | (bit_cast::<40, 10>(self.offset_next.val()) << 1)
@@ -300,7 +311,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         if self.first1.q.val() {
             self.tag2.d.next = self.tag1.q.val();
         }
-        self.offset2.d.next = self.offset.val();
+        self.offset2.d.next = self.offset1.q.val();
         self.dwords2.d.next = self.dwords1.q.val();
         self.more2.d.next = self.dwords1.q.val() > self.lanes.val();
         self.unexpected3.d.next = self.v1.q.val() & self.first1.q.val() & !self.known.val();
@@ -314,7 +325,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.expiry.quiet.next = !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val();
 
         self.progress_bit.next = 0.into();
-        if self.accept.val() {
+        if self.advance.val() {
             self.progress_bit.next = self.one.val() << self.tag1.q.val();
         }
         self.freed_bit.next = 0.into();
