@@ -101,7 +101,6 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     write: Signal<Local, Bit>,
     min_frame: Constant<Bits<15>>,
     one: Constant<Bits<AP1>>,
-    one_byte: Constant<Bits<8>>,
     log_bytes: Constant<Bits<4>>,
     msb: Constant<Bits<8>>,
 }
@@ -185,7 +184,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             write: Default::default(),
             min_frame: Constant::new(MIN_FRAME.into()),
             one: Constant::new(1.into()),
-            one_byte: Constant::new(1.into()),
             log_bytes: Constant::new(Q.to_bits()),
             msb: Constant::new(A.to_bits()),
         }
@@ -204,10 +202,11 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.ram.clock.next = self.clock.val();
 
         // The beat.
+        // `keep` has no gaps: the highest byte kept tells how many there are.
         self.wire_bytes.next = 0.into();
         for i in 0_usize..K {
             if self.wire_keep.val().get_bit(i) {
-                self.wire_bytes.next = self.wire_bytes.val() + self.one_byte.val();
+                self.wire_bytes.next = i.to_bits::<8>() + 1;
             }
         }
         self.valid.d.next = self.wire_valid.val();

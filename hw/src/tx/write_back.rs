@@ -35,8 +35,6 @@ pub struct WriteBack {
     // The index in the last write that was begun, and in the last that was taken.
     begun: DFF<Bits<16>>,
     taken: DFF<Bits<16>>,
-    // `index_ready` comes late in its cycle.
-    acknowledged: DFF<Bit>,
     writing: DFF<Bit>,
     timer: DFF<Bits<24>>,
     due: DFF<Bit>,
@@ -50,7 +48,7 @@ pub struct WriteBack {
 impl Logic for WriteBack {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, in_flight, done, begun, taken, acknowledged, writing, timer, due, also);
+        dff_setup!(self, clock, in_flight, done, begun, taken, writing, timer, due, also);
         self.finished.next = bit_cast::<2, 1>(self.sent.val().into()) + bit_cast::<2, 1>(self.dropped.val().into());
         self.done.d.next = self.done.q.val() + bit_cast::<16, 2>(self.finished.val());
         self.in_flight.d.next = self.in_flight.q.val() + bit_cast::<8, 1>(self.started.val().into())
@@ -74,11 +72,8 @@ impl Logic for WriteBack {
             self.timer.d.next = 0.into();
             self.due.d.next = false;
         }
-        self.acknowledged.d.next = self.writing.q.val() & self.index_ready.val();
         if self.writing.q.val() & self.index_ready.val() {
             self.writing.d.next = false;
-        }
-        if self.acknowledged.q.val() {
             self.taken.d.next = self.begun.q.val();
         }
         self.index_valid.next = self.writing.q.val();
@@ -103,7 +98,6 @@ impl Logic for WriteBack {
             self.begun.d.next = 0.into();
             self.taken.d.next = 0.into();
             self.writing.d.next = false;
-            self.acknowledged.d.next = false;
             self.due.d.next = false;
             self.also.d.next = false;
         }
