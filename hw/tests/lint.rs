@@ -5,13 +5,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Where the tools run. They are given names relative to it: as WebAssembly, yosys does not see the machine's
+/// temporary folder, in which a checkout may well lie.
+const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
+
 /// Writes designs into a folder of the test's own.
 fn write(test: &str, designs: &[(&'static str, String)]) -> Vec<(&'static str, PathBuf)> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::create_dir_all(Path::new(FOLDER).join(test)).unwrap();
     let file = |(top, verilog): &(&'static str, String)| {
-        let path = folder.join(top).with_extension("v");
-        std::fs::write(&path, verilog).unwrap();
+        let path = Path::new(test).join(top).with_extension("v");
+        std::fs::write(Path::new(FOLDER).join(&path), verilog).unwrap();
         (*top, path)
     };
     designs.iter().map(file).collect()
@@ -21,7 +24,7 @@ fn write(test: &str, designs: &[(&'static str, String)]) -> Vec<(&'static str, P
 /// the terminal when there is none.
 fn run(tools: &[&str], arguments: &[&str]) -> Option<Result<(), String>> {
     for tool in tools {
-        match Command::new(tool).args(arguments).output() {
+        match Command::new(tool).args(arguments).current_dir(FOLDER).output() {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Some(Err(format!("{tool}: {error}"))),
             Ok(output) if output.status.success() => return Some(Ok(())),

