@@ -1,11 +1,13 @@
 //! The core: PCI Express at one edge, the wire at the other, one queue pair between.
 //!
-//!     wire_rx → rx ────────────── payload, completions ──→ ┐
-//!     wire_tx ← tx ── index ───────────────────────────→   pcie ⇄ TLP streams
-//!               ↑ ↑── reads ─┐                             ↑ ↑
-//!               │  rx_prefetch, tx_prefetch ── reads ─→ read │
-//!               │                                 register bus, fire
-//!     global, rx_queue, tx_queue, rx_vector, tx_vector ←───┘
+//! ```text
+//! wire_rx → rx ────────────── payload, completions ──→ ┐
+//! wire_tx ← tx ── index ───────────────────────────→   pcie ⇄ TLP streams
+//!           ↑ ↑── reads ─┐                             ↑ ↑
+//!           │  rx_prefetch, tx_prefetch ── reads ─→ read │
+//!           │                                 register bus, fire
+//! global, rx_queue, tx_queue, rx_vector, tx_vector ←───┘
+//! ```
 //!
 //! `reset` resets all; RESET in CONTROL and a function-level reset go through [`crate::restart`] and spare the PCIe side.
 //! `event_*` tell, in the order of the wire, what becomes of each frame; a scoreboard or an LED may use them.

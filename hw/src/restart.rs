@@ -1,6 +1,8 @@
 //! Resets the core without its PCIe side, and not before nothing is in flight.
 //!
-//!     ask → hold (the queues are disabled) → at rest for 4096 cycles → core_reset for one cycle
+//! ```text
+//! ask → hold (the queues are disabled) → at rest for 4096 cycles → core_reset for one cycle
+//! ```
 //!
 //! A read that is answered after a reset would answer the wrong question, so the core waits until its queues are
 //! idle. When bus mastering is off they cannot drain, but then what they want to send has not begun, and the

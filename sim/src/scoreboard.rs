@@ -1,7 +1,9 @@
 //! The scoreboard: every frame that the wire brought must reach the driver whole, with every completion field as
 //! the reference model has it, or be dropped for a cause that is true of it. The same for frames sent.
 //!
-//!     wire ─on_wire→ waiting ─on_events→ at the FIFO ─on_events→ in memory ─on_delivered→ settled
+//! ```text
+//! wire ─on_wire→ waiting ─on_events→ at the FIFO ─on_events→ in memory ─on_delivered→ settled
+//! ```
 //!
 //! Frames keep their order everywhere, so each stage is a queue.
 

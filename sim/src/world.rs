@@ -1,6 +1,8 @@
 //! The world: it owns time, and steps core, root complex, host memory and wire together.
 //!
-//!     driver ─ seams ─→ World { root complex ⇄ core ⇄ wire, host memory, scoreboard }
+//! ```text
+//! driver ─ seams ─→ World { root complex ⇄ core ⇄ wire, host memory, scoreboard }
+//! ```
 //!
 //! One step is one cycle of the core's clock. Nothing else moves time: a register read steps the world until
 //! the answer comes, a wait steps it until the interrupt, and host work steps it by its cost.

@@ -1,6 +1,8 @@
 //! A group of registers: R that software writes, O that show a value, C counters.
 //!
-//!     bus → each register's comparison → hit → OR of what was hit → register → rdata
+//! ```text
+//! bus → each register's comparison → hit → OR of what was hit → register → rdata
+//! ```
 //!
 //! `rdata` is there three cycles after the read strobe, and 0 when no register of the bank was meant.
 

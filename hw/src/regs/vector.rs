@@ -1,7 +1,9 @@
 //! Registers of an interrupt vector, with the moderation they steer.
 //!
-//!     register bus → FRAMES, CYCLES, ARM, DISARM → irq → fire (to the MSI-X table)
-//!                    producer index, urgent ────────↗
+//! ```text
+//! register bus → FRAMES, CYCLES, ARM, DISARM → irq → fire (to the MSI-X table)
+//!                producer index, urgent ────────↗
+//! ```
 
 use super::bank::Bank;
 use crate::irq::Irq;

@@ -1,6 +1,8 @@
 //! What `eth_type_trans()` would say of a frame, from its first 32 bytes and its length.
 //!
-//!     window, length → compares, registered → selection, registered → out
+//! ```text
+//! window, length → compares, registered → selection, registered → out
+//! ```
 //!
 //! Exactly `ferronic_contract::class::classify`. Bytes behind the end of the frame are never heeded. One frame a
 //! cycle, answered two cycles later; address and epoch are taken in the cycle of `valid`, so they belong together.

@@ -1,8 +1,10 @@
 //! Decides on each frame, in the order of arrival, and cuts it into chunks of one TLP each.
 //!
-//!     list of frames ─┐
-//!                     ├→ fits? → completion → done
-//!     descriptors ────┘     └→ chunk, chunk, … → payload
+//! ```text
+//! list of frames ─┐
+//!                 ├→ fits? → completion → done
+//! descriptors ────┘     └→ chunk, chunk, … → payload
+//! ```
 //!
 //! A chunk ends where the bus address is a multiple of the maximum payload size (MPS), hence never crosses 4 KiB.
 //! A frame longer than its buffer is dropped and the descriptor waits for the next frame; while the queue is off,

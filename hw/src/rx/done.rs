@@ -1,6 +1,8 @@
 //! Gathers RX completions and writes them into the completion ring.
 //!
-//!     completion → FIFO of 16 → released by the end of its data → batch → 32-byte write
+//! ```text
+//! completion → FIFO of 16 → released by the end of its data → batch → 32-byte write
+//! ```
 //!
 //! A batch begins when WTHRESH completions are released, WTIMER cycles after the first, when the FIFO is full, or
 //! when the queue goes down; it ends when none is left. `producer` counts completions whose write is taken, and

@@ -1,8 +1,10 @@
 //! From the wire to the host's memory.
 //!
-//!     wire → packet FIFO ─────────────────────────→ payload → memory writes (data)
-//!              └→ window → classify → list of frames → dma ┘→ done → memory writes (completions)
-//!                                     descriptors ─────┘
+//! ```text
+//! wire → packet FIFO ─────────────────────────→ payload → memory writes (data)
+//!          └→ window → classify → list of frames → dma ┘→ done → memory writes (completions)
+//!                                 descriptors ─────┘
+//! ```
 //!
 //! Every frame that comes in is either delivered (`frame`) or gives exactly one drop pulse, in the end.
 

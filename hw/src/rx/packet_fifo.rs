@@ -1,7 +1,9 @@
 //! Stores frames from the wire until the DMA has read them, whole or not at all.
 //!
-//!     wire → count bytes → word RAM (32 KiB ring) → read port
-//!                   └→ verdict: commit (length) | roll back, with exactly one cause
+//! ```text
+//! wire → count bytes → word RAM (32 KiB ring) → read port
+//!               └→ verdict: commit (length) | roll back, with exactly one cause
+//! ```
 //!
 //! A beat is registered, written the cycle after, and the verdict on the frame falls in the cycle behind its last
 //! beat, which may be the one that writes the first beat of the next frame: a roll-back therefore moves the write

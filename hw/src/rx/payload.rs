@@ -1,7 +1,9 @@
 //! Moves chunks of frames from the packet FIFO into memory writes, shifted to the buffer's byte alignment.
 //!
-//!     chunk → prepare ─┬→ header FIFO ──────────────────────────────┬→ memory write
-//!                      └→ read words → rotate → join two → data FIFO ┘
+//! ```text
+//! chunk → prepare ─┬→ header FIFO ──────────────────────────────┬→ memory write
+//!                  └→ read words → rotate → join two → data FIFO ┘
+//! ```
 //!
 //! Bus byte 0 of the first beat is at the address with its two low bits cleared. So beat b holds the K bytes of
 //! the frame from `from` + bK, where `from` is the chunk's position less those two bits; it is cut out of two

@@ -1,6 +1,8 @@
 //! The first 32 bytes of a frame, gathered from beats of any width.
 //!
-//!     beat → word 0 | word 1 | … → window
+//! ```text
+//! beat → word 0 | word 1 | … → window
+//! ```
 //!
 //! The window of a frame stands from the cycle after its last beat until the cycle of the next frame's first beat,
 //! that one included. Bytes behind the end of a short frame are left over from earlier ones: the user
