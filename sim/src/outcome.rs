@@ -56,8 +56,8 @@ pub struct FrameLine {
     pub outcome: String,
     /// Bytes on the wire, without FCS, padding included.
     pub length: usize,
-    /// What the core and the driver said of it; absent for a dropped frame.
-    #[serde(flatten)]
+    /// What the core and the driver said of it; in JSON, nulls for a dropped frame.
+    #[serde(flatten, serialize_with = "class_or_nulls")]
     pub class: Option<ClassLine>,
 }
 
@@ -78,4 +78,40 @@ pub struct ClassLine {
     pub epoch: u8,
     /// status, software.
     pub path: &'static str,
+}
+
+/// Every line has every field, so that a table can be made of them.
+fn class_or_nulls<S: serde::Serializer>(class: &Option<ClassLine>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Nulls {
+        classified: (),
+        dst: (),
+        protocol: (),
+        l2: (),
+        vlan_tags: (),
+        epoch: (),
+        path: (),
+    }
+    match class {
+        Some(class) => class.serialize(serializer),
+        None => Nulls { classified: (), dst: (), protocol: (), l2: (), vlan_tags: (), epoch: (), path: () }
+            .serialize(serializer),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_frames_line_has_the_fields_of_a_delivered_ones() {
+        let class =
+            ClassLine { classified: true, dst: "host", protocol: 0x0800, l2: "llc", vlan_tags: 0, epoch: 1, path: "status" };
+        let line = |class| FrameLine { capture: "a".into(), index: 0, outcome: "b".into(), length: 60, class };
+        let value = |line: FrameLine| serde_json::to_value(line).unwrap();
+        let (kept, lost) = (value(line(Some(class))), value(line(None)));
+        let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&kept), keys(&lost));
+        assert!(lost["classified"].is_null() && kept["classified"] == true);
+    }
 }
