@@ -430,7 +430,7 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
             self.tx_queue.cause.next = self.tx.cause.val();
         }
 
-        // Events, in the order of `DropCause` of the contract's counters.
+        // Why the frame is dropped, in the order that `event_drop` documents.
         self.drops.next = 0.into();
         if self.rx.drop_disabled.val() {
             self.drops.next = self.drops.val() | 1;

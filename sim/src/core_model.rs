@@ -10,7 +10,7 @@ pub struct Events {
     /// A frame from the wire ended, and its fate at the packet FIFO is known.
     pub frame_in: bool,
     /// With `frame_in`: why it is dropped; 0 when taken. One bit a cause, in the order of
-    /// `ferronic_hw::rx::DROPS`.
+    /// [`cause_from_bits`](crate::outcome::cause_from_bits).
     pub drop: u8,
     /// The frame at the FIFO's head went to memory.
     pub delivered: bool,
