@@ -7,9 +7,10 @@
 //! |---|---|
 //! | [`registers`] | the 64 KiB of BAR 0 |
 //! | [`descriptor`] | what the driver posts: RX and TX descriptors, 16 bytes |
-//! | [`completion`] | what the core answers: RX completion, 32 bytes; TX index write-back, 4 bytes |
+//! | [`completion`] | what the core answers: RX completion, 32 or 16 bytes; TX index write-back, 4 bytes |
 //! | [`status`] | the status bits of an RX completion |
-//! | [`class`] | the rule behind those bits, in software |
+//! | [`class`] | the rule behind the L2 bits, in software |
+//! | [`parse`] | the rules behind the L3, L4, checksum and hash fields, in words |
 //! | [`ring`] | free-running indices and power-of-two rings |
 //! | [`thresholds`] | prefetch and write-back thresholds and their legal ranges |
 //! | [`cause`] | why a queue stopped |
@@ -23,6 +24,7 @@ pub mod class;
 pub mod completion;
 pub mod descriptor;
 pub mod field;
+pub mod parse;
 pub mod registers;
 pub mod ring;
 pub mod status;

@@ -48,7 +48,11 @@ const fn bits(name: &'static str, low: u32, width: u32, about: &'static str) -> 
     Field::new(name, 0, low, width, about)
 }
 
-use Access::{Ro, Rw, Wo};
+use Access::{Ro, Rw};
+
+pub mod filter;
+pub mod queue;
+pub mod vector;
 
 /// Start of the global registers.
 pub const GLOBAL: u32 = 0x0000;
@@ -62,6 +66,8 @@ pub const QUEUE_STRIDE: u32 = 0x100;
 pub const VECTOR: u32 = 0x3000;
 /// Bytes from one vector to the next.
 pub const VECTOR_STRIDE: u32 = 0x20;
+/// Start of the filters: exact, address hash, indirection; see [`filter`].
+pub const FILTER: u32 = 0x4000;
 /// MSI-X table (PCIe Base Specification, 7.7.2.5).
 pub const MSIX_TABLE: u32 = 0x8000;
 /// MSI-X pending bits.
@@ -88,19 +94,39 @@ pub const ID: Register = reg("ID", 0x00, Ro, "0x434E5246, \"FRNC\"");
 pub const VERSION: Register = reg("VERSION", 0x04, Ro, "contract version, major in 31:16, minor in 15:0");
 /// What this build of the core has.
 pub const PARAMS: Register =
-    fields(reg("PARAMS", 0x08, Ro, "what this build of the core has"), &[QUEUES, STREAM_BYTES, RX_FIFO_LOG2, READ_TAGS]);
-/// Queue pairs.
-pub const QUEUES: Field = bits("QUEUES", 0, 8, "queue pairs");
+    fields(reg("PARAMS", 0x08, Ro, "what this build of the core has"), &[RX_QUEUES, TX_QUEUES, STREAM_BYTES, RX_FIFO_LOG2, READ_TAGS]);
+/// RX queues.
+pub const RX_QUEUES: Field = bits("RX_QUEUES", 0, 5, "RX queues, 1 to 16");
+/// TX queues.
+pub const TX_QUEUES: Field = bits("TX_QUEUES", 5, 5, "TX queues, 1 to 16");
 /// Bytes of the stream a cycle.
-pub const STREAM_BYTES: Field = bits("STREAM_BYTES", 8, 8, "bytes of the stream a cycle");
+pub const STREAM_BYTES: Field = bits("STREAM_BYTES", 10, 7, "bytes of the stream a cycle");
 /// RX packet FIFO.
-pub const RX_FIFO_LOG2: Field = bits("RX_FIFO_LOG2", 16, 8, "log2 of the bytes of the RX packet FIFO");
+pub const RX_FIFO_LOG2: Field = bits("RX_FIFO_LOG2", 17, 5, "log2 of the bytes of the RX packet FIFO");
 /// Tags for payload reads.
-pub const READ_TAGS: Field = bits("READ_TAGS", 24, 8, "tags for payload reads, so reads in flight");
+pub const READ_TAGS: Field = bits("READ_TAGS", 22, 6, "tags for payload reads, so reads in flight");
 /// Optional blocks.
-pub const FEATURES: Register = fields(reg("FEATURES", 0x0C, Ro, "optional blocks of this build"), &[FEATURE_L2]);
+pub const FEATURES: Register = fields(reg("FEATURES", 0x0C, Ro, "optional blocks of this build; what a build leaves out reads 0 in completions"), &[FEATURE_L2, FEATURE_L3, FEATURE_CHECKSUM, FEATURE_RSS, FEATURE_FILTER, FEATURE_STRIP, FEATURE_SPLIT, FEATURE_COMPACT, FEATURE_FLOW, FEATURE_TIME]);
 /// L2 classification.
 pub const FEATURE_L2: Field = bits("L2", 0, 1, "L2 classification: CLASSIFIED, DST, L2, VLAN, protocol, EPOCH");
+/// L3 and L4 classification.
+pub const FEATURE_L3: Field = bits("L3", 1, 1, "L3 and L4 classification: L3, L3OPT, FRAG, L4, ACK, header length");
+/// Checksums.
+pub const FEATURE_CHECKSUM: Field = bits("CHECKSUM", 2, 1, "IPCSUM, L4CSUM and the raw checksum; needs L3");
+/// Receive-side scaling.
+pub const FEATURE_RSS: Field = bits("RSS", 3, 1, "Toeplitz hash and indirection table; needs L3");
+/// Filters.
+pub const FEATURE_FILTER: Field = bits("FILTER", 4, 1, "exact filters, address hash, promiscuous modes; without it every frame is taken; needs L3");
+/// VLAN strip.
+pub const FEATURE_STRIP: Field = bits("STRIP", 5, 1, "removal of the outer VLAN tag");
+/// Several buffers a frame.
+pub const FEATURE_SPLIT: Field = bits("SPLIT", 6, 1, "SCATTER and SPLIT of a queue");
+/// Compact completions.
+pub const FEATURE_COMPACT: Field = bits("COMPACT", 7, 1, "compact completions and the producer index in host memory");
+/// PAUSE frames.
+pub const FEATURE_FLOW: Field = bits("FLOW", 8, 1, "PAUSE frames sent and honoured");
+/// Time stamps.
+pub const FEATURE_TIME: Field = bits("TIME", 9, 1, "time stamps of received frames");
 /// Global control.
 pub const CONTROL: Register =
     fields(reg("CONTROL", 0x10, Rw, "global control, 0 after reset"), &[RESET, RX_ENABLE, TX_ENABLE]);
@@ -127,10 +153,81 @@ pub const MAX_FRAME: Register = reg("MAX_FRAME", 0x1C, Rw, "longest frame in byt
 pub const CLOCK_KHZ: Register = reg("CLOCK_KHZ", 0x20, Ro, "rate of the core's clock in kHz");
 /// Completion time-out.
 pub const TIMEOUT: Register = reg("TIMEOUT", 0x24, Rw, "completion time-out in units of 1024 cycles, 1 to 65535; 6104 (50 ms at 125 MHz) after reset");
+/// Longest wait for a descriptor.
+pub const HOLD: Register = reg("HOLD", 0x28, Rw, "cycles that the oldest frame waits for a descriptor before its queue counts as dry and it is dropped, 24 bits; a dry queue's frames are dropped at once until it has a descriptor; 0, after reset: it waits as long as it takes");
+/// Which frames are taken.
+pub const RX_MODE: Register = fields(
+    reg("RX_MODE", 0x2C, Rw, "which frames are taken, and what is removed from them; 1 after reset"),
+    &[PROMISCUOUS, ALL_MULTICAST, HASH_MULTICAST, HASH_UNICAST, STRIP_C, STRIP_S],
+);
+/// All frames.
+pub const PROMISCUOUS: Field = bits("PROMISCUOUS", 0, 1, "take every frame; else own address, broadcast, what the bits below or an exact filter let in");
+/// All groups.
+pub const ALL_MULTICAST: Field = bits("ALL_MULTICAST", 1, 1, "take every multicast frame");
+/// Some groups.
+pub const HASH_MULTICAST: Field = bits("HASH_MULTICAST", 2, 1, "take multicast frames whose destination is in the hash table");
+/// Some stations.
+pub const HASH_UNICAST: Field = bits("HASH_UNICAST", 3, 1, "take other frames whose destination is in the hash table");
+/// Removes customer tags.
+pub const STRIP_C: Field = bits("STRIP_C", 8, 1, "remove an outer VLAN tag of TPID 0x8100");
+/// Removes service tags.
+pub const STRIP_S: Field = bits("STRIP_S", 9, 1, "remove an outer VLAN tag of TPID 0x88A8");
+/// Receive-side scaling.
+pub const RSS: Register = fields(
+    reg("RSS", 0x30, Rw, "which frames are spread by hash, and where the others go; 0 after reset"),
+    &[RSS_IPV4, RSS_TCP4, RSS_UDP4, RSS_IPV6, RSS_TCP6, RSS_UDP6, DEFAULT_QUEUE],
+);
+/// IPv4 addresses.
+pub const RSS_IPV4: Field = bits("IPV4", 0, 1, "hash the addresses of IPv4 packets");
+/// TCP over IPv4.
+pub const RSS_TCP4: Field = bits("TCP4", 1, 1, "hash addresses and ports of TCP over IPv4");
+/// UDP over IPv4.
+pub const RSS_UDP4: Field = bits("UDP4", 2, 1, "hash addresses and ports of UDP over IPv4");
+/// IPv6 addresses.
+pub const RSS_IPV6: Field = bits("IPV6", 3, 1, "hash the addresses of IPv6 packets");
+/// TCP over IPv6.
+pub const RSS_TCP6: Field = bits("TCP6", 4, 1, "hash addresses and ports of TCP over IPv6");
+/// UDP over IPv6.
+pub const RSS_UDP6: Field = bits("UDP6", 5, 1, "hash addresses and ports of UDP over IPv6");
+/// Frames without a hash.
+pub const DEFAULT_QUEUE: Field = bits("DEFAULT_QUEUE", 8, 4, "queue of frames that no filter steers and that have no hash");
+/// The address hash filter's tag and action.
+pub const HASH_FILTER: Register = fields(
+    reg("HASH_FILTER", 0x34, Rw, "what happens to frames that only the address hash table lets in; 0 after reset"),
+    &[HASH_ACTION, HASH_QUEUE, HASH_TAG],
+);
+/// Action, see [`filter::Action`].
+pub const HASH_ACTION: Field = bits("ACTION", 4, 2, "0 RSS, 1 queue, 2 drop");
+/// Queue of action 1.
+pub const HASH_QUEUE: Field = bits("QUEUE", 8, 4, "queue of action 1");
+/// Tag.
+pub const HASH_TAG: Field = bits("TAG", 16, 16, "filter tag in the completion");
+/// Flow control (IEEE 802.3, annex 31B).
+pub const FLOW: Register = fields(
+    reg("FLOW", 0x38, Rw, "flow control by PAUSE frames (IEEE 802.3, annex 31B); 0 after reset"),
+    &[PAUSE_SEND, PAUSE_HONOUR, PAUSE_CYCLES, PAUSE_QUANTA],
+);
+/// Sends PAUSE.
+pub const PAUSE_SEND: Field = bits("SEND", 0, 1, "send PAUSE when the packet FIFO reaches HIGH, and again each half of the time asked for; PAUSE of 0 when it is back at LOW");
+/// Heeds PAUSE.
+pub const PAUSE_HONOUR: Field = bits("HONOUR", 1, 1, "start no frame while the other side asks for a pause; PAUSE frames are taken out, counted, and not delivered");
+/// Length of a quantum.
+pub const PAUSE_CYCLES: Field = bits("CYCLES", 4, 12, "cycles of a quantum of 512 bit times; 64 for 1 Gb/s at 125 MHz");
+/// Time asked for.
+pub const PAUSE_QUANTA: Field = bits("QUANTA", 16, 16, "pause asked for, in quanta");
+/// Marks of the packet FIFO.
+pub const FLOW_MARKS: Register = fields(
+    reg("FLOW_MARKS", 0x3C, Rw, "fill of the packet FIFO at which PAUSE is sent, in units of 64 bytes; 0 after reset"),
+    &[FLOW_HIGH, FLOW_LOW],
+);
+/// High-water mark.
+pub const FLOW_HIGH: Field = bits("HIGH", 0, 16, "high-water mark");
+/// Low-water mark.
+pub const FLOW_LOW: Field = bits("LOW", 16, 16, "low-water mark");
 /// Frames seen on the wire.
-pub const FRAMES_IN: Register = reg("FRAMES_IN", 0x40, Ro, "counter: frames seen on the wire; each is delivered or counted once as dropped, for the first cause that holds: disabled, bad, undersize, oversize, no room");
+pub const FRAMES_IN: Register = reg("FRAMES_IN", 0x40, Ro, "counter: frames seen on the wire; each is delivered or counted once as dropped or as PAUSE, for the first cause that holds: disabled, bad, undersize, oversize, no room, PAUSE, filter; then, in its queue: disabled, no descriptor, buffer");
 /// Dropped.
-pub const DROP_DISABLED: Register = reg("DROP_DISABLED", 0x44, Ro, "counter: dropped at the wire, RX or its queue disabled or stopped");
+pub const DROP_DISABLED: Register = reg("DROP_DISABLED", 0x44, Ro, "counter: dropped at the wire: RX disabled, or no queue running");
 /// Dropped.
 pub const DROP_UNDERSIZE: Register = reg("DROP_UNDERSIZE", 0x48, Ro, "counter: dropped, under 14 bytes");
 /// Dropped.
@@ -147,109 +244,23 @@ pub const FRAMES_OUT: Register = reg("FRAMES_OUT", 0x5C, Ro, "counter: frames pu
 pub const UNEXPECTED: Register = reg("UNEXPECTED", 0x60, Ro, "counter: completions that answer no outstanding read");
 /// Malformed requests.
 pub const MALFORMED: Register = reg("MALFORMED", 0x64, Ro, "counter: received TLPs dropped as malformed, poisoned or unsupported");
+/// Filtered.
+pub const DROP_FILTER: Register = reg("DROP_FILTER", 0x68, Ro, "counter: dropped by a filter, or for another station");
+/// PAUSE frames received.
+pub const PAUSE_IN: Register = reg("PAUSE_IN", 0x6C, Ro, "counter: PAUSE frames taken out and honoured");
+/// PAUSE frames sent.
+pub const PAUSE_OUT: Register = reg("PAUSE_OUT", 0x70, Ro, "counter: PAUSE frames sent");
+/// Clock of the time stamps.
+pub const TIME: Register = reg("TIME", 0x78, Ro, "the time that stamps frames: cycles since reset, 32 bits");
 
 /// Global registers.
-pub const GLOBALS: [Register; 21] = [
+pub const GLOBALS: [Register; 31] = [
     ID, VERSION, PARAMS, FEATURES, CONTROL, MAC_LOW, MAC_HIGH, MAX_FRAME, CLOCK_KHZ, TIMEOUT, FRAMES_IN,
     DROP_DISABLED, DROP_UNDERSIZE, DROP_OVERSIZE, DROP_BAD, DROP_FIFO, DROP_NO_DESCRIPTOR, FRAMES_OUT,
-    UNEXPECTED, MALFORMED, SCRATCH,
+    UNEXPECTED, MALFORMED, SCRATCH, HOLD, RX_MODE, RSS, HASH_FILTER, FLOW, FLOW_MARKS, DROP_FILTER, PAUSE_IN, PAUSE_OUT,
+    TIME,
 ];
 
 /// Scratch register.
 pub const SCRATCH: Register = reg("SCRATCH", 0x7C, Rw, "no effect; for register tests");
 
-/// Registers of a queue: RX and TX alike.
-///
-/// Set up a queue while it is disabled and idle; enabling starts both indices at 0. Disabling stops
-/// fetching, lets what is in flight end, forgets the descriptors on chip, and then sets IDLE.
-pub mod queue {
-    use super::{bits, fields, reg, Field, Register, Ro, Rw, Wo};
-
-    /// Control.
-    pub const CONTROL: Register = fields(reg("CONTROL", 0x00, Rw, "queue control"), &[ENABLE]);
-    /// Runs the queue.
-    pub const ENABLE: Field = bits("ENABLE", 0, 1, "runs the queue");
-    /// Status.
-    pub const STATUS: Register = fields(reg("STATUS", 0x04, Ro, "queue status"), &[IDLE, STOPPED, CAUSE]);
-    /// Nothing in flight.
-    pub const IDLE: Field = bits("IDLE", 0, 1, "disabled or stopped, and nothing in flight");
-    /// Stopped by an error.
-    pub const STOPPED: Field = bits("STOPPED", 1, 1, "stopped by an error; disable the queue to clear");
-    /// Why.
-    pub const CAUSE: Field = bits("CAUSE", 4, 4, "why it stopped: see causes");
-    /// Descriptor ring, low.
-    pub const RING_LOW: Register = reg("RING_LOW", 0x08, Rw, "descriptor ring, bits 31:0; 4 KiB aligned, bits 11:0 are ignored");
-    /// Descriptor ring, high.
-    pub const RING_HIGH: Register = reg("RING_HIGH", 0x0C, Rw, "descriptor ring, bits 63:32");
-    /// Ring size.
-    pub const SIZE: Register = reg("SIZE", 0x10, Rw, "log2 of the ring's entries, 3 to 15");
-    /// Completion ring or write-back address, low.
-    pub const DONE_LOW: Register = reg("DONE_LOW", 0x14, Rw, "RX: completion ring, bits 31:0, 4 KiB aligned; TX: address of the index write-back, 4 bytes aligned");
-    /// Completion ring or write-back address, high.
-    pub const DONE_HIGH: Register = reg("DONE_HIGH", 0x18, Rw, "the same, bits 63:32");
-    /// Thresholds.
-    pub const THRESHOLDS: Register =
-        fields(reg("THRESHOLDS", 0x1C, Rw, "prefetch and write-back thresholds; may be changed while the queue runs"), &[PTHRESH, HTHRESH, BATCH, WTHRESH]);
-    /// Prefetch threshold.
-    pub const PTHRESH: Field = bits("PTHRESH", 0, 8, "1 to 64: prefetch while fewer are on chip");
-    /// Host threshold.
-    pub const HTHRESH: Field = bits("HTHRESH", 8, 8, "1 to 64: prefetch when the host has so many, or the chip none");
-    /// Batch.
-    pub const BATCH: Field = bits("BATCH", 16, 8, "1 to 32: most descriptors in one read");
-    /// Write-back threshold.
-    pub const WTHRESH: Field = bits("WTHRESH", 24, 8, "1 to 8: RX completions, or TX frames, gathered before they are written");
-    /// Low water.
-    pub const LOW_WATER: Register = reg("LOW_WATER", 0x20, Rw, "an event when fewer descriptors than this are left on chip and in the host; 0 is off");
-    /// Write-back timer.
-    pub const WTIMER: Register = reg("WTIMER", 0x24, Rw, "cycles after which gathered completions are written though fewer than WTHRESH, 24 bits");
-    /// Tail doorbell.
-    pub const TAIL: Register = reg("TAIL", 0x28, Wo, "doorbell: the tail, the free-running 16-bit index behind the last descriptor posted");
-    /// Head.
-    pub const HEAD: Register = reg("HEAD", 0x2C, Ro, "free-running 16-bit index of the next descriptor to fetch");
-    /// Done.
-    pub const DONE: Register = reg("DONE", 0x30, Ro, "free-running 16-bit index of the next completion to write (RX) or frames' descriptors done (TX)");
-    /// Descriptor reads.
-    pub const READS: Register = reg("READS", 0x40, Ro, "counter: descriptor reads");
-    /// Descriptors read.
-    pub const DESCRIPTORS: Register = reg("DESCRIPTORS", 0x44, Ro, "counter: descriptors read");
-    /// Starved cycles.
-    pub const STARVED: Register = reg("STARVED", 0x48, Ro, "counter: cycles in which a frame waited for a descriptor (RX); TX: cycles in which the engine was idle and descriptors were on their way");
-    /// Frames that waited.
-    pub const WAITED: Register = reg("WAITED", 0x4C, Ro, "counter: frames that had to wait for a descriptor (RX); 0 for TX");
-    /// Frames.
-    pub const FRAMES: Register = reg("FRAMES", 0x50, Ro, "counter: frames delivered to memory (RX) or read from it (TX)");
-    /// Too long for the buffer.
-    pub const DROP_BUFFER: Register = reg("DROP_BUFFER", 0x54, Ro, "counter: dropped, longer than the descriptor's buffer (RX); refused or failed (TX)");
-    /// Low-water events.
-    pub const LOW_WATER_EVENTS: Register = reg("LOW_WATER_EVENTS", 0x58, Ro, "counter: low-water events");
-
-    /// Registers of a queue.
-    pub const REGISTERS: [Register; 20] = [
-        CONTROL, STATUS, RING_LOW, RING_HIGH, SIZE, DONE_LOW, DONE_HIGH, THRESHOLDS, LOW_WATER, WTIMER, TAIL, HEAD,
-        DONE, READS, DESCRIPTORS, STARVED, WAITED, FRAMES, DROP_BUFFER, LOW_WATER_EVENTS,
-    ];
-}
-
-/// Registers of an interrupt vector.
-///
-/// A vector fires once and is then disarmed. Arming tells the index that software has seen: if the producer
-/// has moved on, the interrupt fires at once, so no event is lost between the last look and the re-arm. Else
-/// it fires when `FRAMES` events have come, or `CYCLES` after the first. A low-water event or a stopped queue
-/// fires an armed vector at once, and is kept for the next arming otherwise.
-pub mod vector {
-    use super::{reg, Register, Ro, Rw, Wo};
-
-    /// `rx-frames`.
-    pub const FRAMES: Register = reg("FRAMES", 0x00, Rw, "events before an interrupt, 1 to 255 (ethtool rx-frames); 1 after reset");
-    /// `rx-usecs`.
-    pub const CYCLES: Register = reg("CYCLES", 0x04, Rw, "cycles from the first event to an interrupt, 24 bits (ethtool rx-usecs); 0 fires at once");
-    /// Arm.
-    pub const ARM: Register = reg("ARM", 0x08, Wo, "arms the vector; the value is the 16-bit index that software has seen");
-    /// Disarm.
-    pub const DISARM: Register = reg("DISARM", 0x0C, Wo, "disarms the vector, whatever the value");
-    /// Interrupts sent.
-    pub const SENT: Register = reg("SENT", 0x10, Ro, "counter: interrupts raised (a masked vector's wait in its pending bit)");
-
-    /// Registers of a vector.
-    pub const REGISTERS: [Register; 5] = [FRAMES, CYCLES, ARM, DISARM, SENT];
-}

@@ -13,7 +13,7 @@ pub const DST: Field = bit("DST", 1, 2, "0 host, 1 broadcast, 2 multicast, 3 oth
 /// Framing: see [`L2`].
 pub const L2_KIND: Field = bit("L2", 3, 2, "0 Ethernet II, 1 802.2 LLC, 2 raw 802.3");
 /// VLAN tags seen, 0 to 2.
-pub const VLAN: Field = bit("VLAN", 5, 2, "VLAN tags present, 0 to 2 (TPID 0x8100 or 0x88A8)");
+pub const VLAN: Field = bit("VLAN", 5, 2, "VLAN tags on the wire, a stripped one included, 0 to 2 (TPID 0x8100 or 0x88A8)");
 /// Outer tag removed; its TCI is in the completion.
 pub const STRIPPED: Field = bit("STRIPPED", 7, 1, "outer tag removed, its TCI in the completion");
 /// Network layer.
@@ -42,13 +42,18 @@ pub const SOP: Field = bit("SOP", 26, 1, "first buffer of the frame");
 pub const EOP: Field = bit("EOP", 27, 1, "last buffer of the frame");
 /// Header placed apart from the payload.
 pub const SPLIT: Field = bit("SPLIT", 28, 1, "header placed apart from the payload");
-/// A frame kept though bad.
-pub const ERROR: Field = bit("ERROR", 29, 1, "a frame kept though bad");
+/// The frame is cut short.
+pub const ERROR: Field = bit("ERROR", 29, 1, "with EOP: the frame is cut short, its other buffers never came");
+
+/// The tag removed was a service tag.
+pub const STRIPPED_S: Field = bit("STRIPPED_S", 30, 1, "with STRIPPED: TPID 0x88A8, else 0x8100");
+/// Phase, in a compact completion only.
+pub const COMPACT_PHASE: Field = bit("COMPACT_PHASE", 31, 1, "compact completion: the phase; full completion: 0");
 
 /// Every status field, from the lowest bit up.
-pub const FIELDS: [Field; 19] = [
+pub const FIELDS: [Field; 21] = [
     CLASSIFIED, DST, L2_KIND, VLAN, STRIPPED, L3, L3OPT, FRAG, L4, ACK, IPCSUM, L4CSUM, FILTER, TAG, EPOCH, SOP, EOP,
-    SPLIT, ERROR,
+    SPLIT, ERROR, STRIPPED_S, COMPACT_PHASE,
 ];
 
 /// Whom a frame is for: the numbers of Linux `PACKET_*`.

@@ -29,12 +29,15 @@ fn assert_registers(what: &str, group: &[Register], stride: u32) {
 fn fields_do_not_overlap() {
     assert_disjoint("descriptor", &descriptor::FIELDS);
     assert_disjoint("completion", &completion::FIELDS);
+    assert_disjoint("compact completion", &completion::COMPACT_FIELDS);
+    assert_disjoint("filter row", &registers::filter::ROW_FIELDS);
     assert_disjoint("status", &status::FIELDS);
 }
 
 #[test]
 fn registers_do_not_overlap() {
     assert_registers("global", &registers::GLOBALS, 0x80);
+    assert_registers("filter", &registers::filter::REGISTERS, 0x200);
     assert_registers("queue", &registers::queue::REGISTERS, registers::QUEUE_STRIDE);
     assert_registers("vector", &registers::vector::REGISTERS, registers::VECTOR_STRIDE);
 }
@@ -49,7 +52,7 @@ fn groups_hold_sixteen_queues_and_do_not_overlap() {
 
 proptest! {
     #[test]
-    fn a_field_changes_only_itself(words in any::<[u32; 8]>(), which in 0usize..13, value in any::<u32>()) {
+    fn a_field_changes_only_itself(words in any::<[u32; 8]>(), which in 0usize..completion::FIELDS.len(), value in any::<u32>()) {
         let field = completion::FIELDS[which];
         let mut changed = words;
         field.put(&mut changed, value);
@@ -81,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn status_fields_replace_only_themselves(word: u32, which in 0usize..19, value in any::<u32>()) {
+    fn status_fields_replace_only_themselves(word: u32, which in 0usize..status::FIELDS.len(), value in any::<u32>()) {
         let field = status::FIELDS[which];
         let changed = Status(word).with(field, value);
         prop_assert_eq!(changed.get(field), value & field.max());

@@ -17,7 +17,8 @@ pub fn render() -> String {
     record(&mut page, "RX and TX descriptor, 16 bytes", &descriptor::FIELDS);
     writeln!(page, "\nTX flags: bit 0 EOP, last buffer of the frame (must be set in this version).").unwrap();
     record(&mut page, "RX completion, 32 bytes", &completion::FIELDS);
-    record(&mut page, "Status bits (word 2 of the RX completion)", &status::FIELDS);
+    record(&mut page, "Compact RX completion, 16 bytes", &completion::COMPACT_FIELDS);
+    record(&mut page, "Status bits (word 2 of the RX completion, word 3 of the compact one)", &status::FIELDS);
     writeln!(
         page,
         "\n## Rings\n\nIndices are free-running, 16 bits. Sizes are powers of two from {} to {}.",
@@ -28,6 +29,8 @@ pub fn render() -> String {
     group(&mut page, "Global registers", "0x0000", &registers::GLOBALS);
     group(&mut page, "Queue registers", "RX 0x1000 + 0x100 q, TX 0x2000 + 0x100 q", &registers::queue::REGISTERS);
     group(&mut page, "Vector registers", "0x3000 + 0x20 v; RX queue q has v = 2q, TX queue q has v = 2q + 1", &registers::vector::REGISTERS);
+    group(&mut page, "Filter registers", "0x4000", &registers::filter::REGISTERS);
+    record(&mut page, "Row of the filter table, 48 bytes", &registers::filter::ROW_FIELDS);
     writeln!(page, "\nThe MSI-X table is at {:#06x}, its pending bits at {:#06x}.", registers::MSIX_TABLE, registers::MSIX_PBA).unwrap();
     page.push_str("\n## Causes\n\n| value | a queue stops because of |\n|---|---|\n");
     for value in 0..16 {
