@@ -100,7 +100,9 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
     fn default() -> Self {
         assert!(W == 8 * K && W == 32 * L && K == 1 << Q && A + 1 == AP1 && D == 2 * W && X == W + 7);
         let build = Build {
-            queues: 1,
+            rx_queues: 1,
+            tx_queues: 1,
+            features: registers::FEATURE_L2.mask(),
             stream_bytes: K as u32,
             rx_fifo_log2: (A + Q) as u32,
             read_tags: READ_TAGS,
@@ -377,7 +379,11 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         // Counters and errors.
         self.global.frame_in.next = self.rx.frame_in.val();
         self.global.drop_disabled.next = self.rx.drop_disabled.val();
-        self.global.drop_disabled_late.next = self.rx.drop_disabled_late.val();
+        self.global.drop_filter.next = false;
+        self.global.pause_in.next = false;
+        self.global.pause_out.next = false;
+        self.global.epoch_write.next = false;
+        self.global.new_epoch.next = 0.into();
         self.global.drop_undersize.next = self.rx.drop_undersize.val();
         self.global.drop_oversize.next = self.rx.drop_oversize.val();
         self.global.drop_bad.next = self.rx.drop_bad.val();
@@ -402,11 +408,17 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.rx_queue.starved.next = self.rx.starved.val();
         self.rx_queue.waited.next = self.rx.waited.val();
         self.rx_queue.frame.next = self.rx.frame.val();
+        self.rx_queue.drop_no_descriptor.next = false;
+        self.rx_queue.drop_disabled.next = self.rx.drop_disabled_late.val();
+        self.rx_queue.cut.next = false;
         self.rx_queue.drop_buffer.next = self.rx.drop_buffer.val();
         self.tx_queue.producer.next = self.tx.producer.val();
         self.tx_queue.starved.next = self.tx_starved.val();
         self.tx_queue.waited.next = false;
         self.tx_queue.frame.next = self.tx.frame.val();
+        self.tx_queue.drop_no_descriptor.next = false;
+        self.tx_queue.drop_disabled.next = false;
+        self.tx_queue.cut.next = false;
         self.tx_queue.drop_buffer.next = self.tx.drop.val();
 
         // Interrupts.

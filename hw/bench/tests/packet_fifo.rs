@@ -5,7 +5,7 @@
 //!
 //! Caught when tried: fullness by the write pointer before the roll-back; no roll-back in the cycle of the
 //! verdict; full told before oversize; the error of any beat; `over` not cleared for the next frame; `active`
-//! looked at on every beat; a length that wraps.
+//! looked at on every beat; a length that wraps; the limit of a stripped frame taken from the cycle before its beat.
 
 use ferronic_bench::models::{packet_fifo_128::PacketFifo128, packet_fifo_64::PacketFifo64};
 use ferronic_verilated::PowerUp;
@@ -40,6 +40,8 @@ struct Plan {
     active: bool,
     starved: bool,
     list_full: bool,
+    /// A tag was removed on the way: the frame was four bytes longer on the wire.
+    stripped: bool,
     /// Stored frames that the reader may take from here on.
     reads: usize,
 }
@@ -50,15 +52,15 @@ fn plan() -> impl Strategy<Value = Plan> {
         2 => 1500usize..1530,
         4 => 6000usize..9601,
         1 => 9590usize..9620,
-        1 => prop::sample::select(vec![13usize, 14, 15, 9600, 9601, 16_383, 16_384, 16_390, 33_000, 70_000]),
+        1 => prop::sample::select(vec![13usize, 14, 15, 9596, 9597, 9600, 9601, 16_383, 16_384, 16_390, 33_000, 70_000]),
     ];
     let rare = || prop::bool::weighted(0.1);
     // The reader pauses for long, so that the FIFO runs full, and then catches up.
     let reads = prop_oneof![6 => Just(0usize), 1 => Just(5usize)];
     let gap = prop_oneof![3 => Just(0usize), 1 => 0usize..5];
-    (length, rare(), gap, rare(), rare(), any::<bool>(), rare(), reads).prop_map(
-        |(length, error, gap, slow, off, starved, list_full, reads)| {
-            Plan { length, error, gap, slow, active: !off, starved, list_full, reads }
+    (length, rare(), gap, rare(), rare(), any::<bool>(), rare(), any::<bool>(), reads).prop_map(
+        |(length, error, gap, slow, off, starved, list_full, stripped, reads)| {
+            Plan { length, error, gap, slow, active: !off, starved, list_full, stripped, reads }
         },
     )
 }
@@ -70,6 +72,18 @@ struct Beat {
     at: usize,
     bytes: usize,
     last: bool,
+}
+
+impl Plan {
+    /// Longest length that is kept.
+    fn limit(&self) -> usize {
+        MAX_FRAME - if self.stripped { 4 } else { 0 }
+    }
+
+    /// What travels beside the frame.
+    fn info(&self, frame: usize) -> u64 {
+        frame as u64 * 7919 % 0x1_0000 | u64::from(self.stripped) << 16 | (frame as u64 * 0x1_2345) % (1 << 33) << 17
+    }
 }
 
 fn byte(frame: usize, at: usize) -> u8 {
@@ -94,7 +108,8 @@ fn wire(plans: &[Plan], width: usize) -> Vec<Option<Beat>> {
 /// What the block says in a cycle.
 struct Said {
     read: [u8; 16],
-    commit: Option<usize>,
+    commit: Option<(usize, u64)>,
+    fill: usize,
     frame_in: bool,
     drops: Vec<Verdict>,
 }
@@ -102,7 +117,7 @@ struct Said {
 trait Block {
     const WIDTH: usize;
     fn new(seed: u64) -> Self;
-    fn wire(&mut self, valid: bool, data: [u8; 16], keep: u16, last: bool, error: bool);
+    fn wire(&mut self, valid: bool, data: [u8; 16], keep: u16, last: bool, error: bool, info: u64);
     fn around(&mut self, reset: bool, active: bool, starved: bool, list_full: bool, free: usize, read_word: usize);
     fn said(&mut self) -> Said;
     fn clock(&mut self);
@@ -117,12 +132,13 @@ macro_rules! block {
                 <$model>::new(PowerUp::Random(seed))
             }
 
-            fn wire(&mut self, valid: bool, data: [u8; 16], keep: u16, last: bool, error: bool) {
+            fn wire(&mut self, valid: bool, data: [u8; 16], keep: u16, last: bool, error: bool, info: u64) {
                 self.set_wire_valid(valid);
                 self.set_wire_data($pack(data));
                 self.set_wire_keep(keep as _);
                 self.set_wire_last(last);
                 self.set_wire_error(error);
+                self.set_wire_info(info);
             }
 
             fn around(&mut self, reset: bool, active: bool, starved: bool, full: bool, free: usize, word: usize) {
@@ -147,7 +163,8 @@ macro_rules! block {
                 ];
                 Said {
                     read: $unpack(self.read_data()),
-                    commit: self.commit().then(|| usize::from(self.length())),
+                    commit: self.commit().then(|| (usize::from(self.length()), self.info())),
+                    fill: usize::from(self.fill()),
                     frame_in: self.frame_in(),
                     drops: pulses.into_iter().filter(|(pulse, _)| *pulse).map(|(_, verdict)| verdict).collect(),
                 }
@@ -194,6 +211,7 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
     let (mut off, mut over, mut over_starved) = (false, false, false);
     let (mut registered, mut ended, mut crowded): (Option<Beat>, Option<usize>, bool) = (None, None, false);
     let mut due: Option<Verdict> = None;
+    let mut fills = VecDeque::from([0]);
     // The reader: stored frames as first word and number; words given back.
     let (mut stored, mut may_read, mut word): (VecDeque<(usize, usize)>, usize, usize) = (VecDeque::new(), 0, 0);
     let (mut free, mut expected): (usize, Option<(usize, usize)>) = (0, None);
@@ -206,8 +224,9 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
         }
         // An error counts on the last beat alone.
         let (last, bytes) = beat.map_or((true, 0), |beat| (beat.last, beat.bytes));
+        let info = beat.map_or((1 << 50) - 1, |beat| plans[beat.frame].info(beat.frame));
         let error = if last { plan.error } else { word % 3 == 0 };
-        block.wire(beat.is_some(), data, ((1u32 << bytes) - 1) as u16, last, error);
+        block.wire(beat.is_some(), data, ((1u32 << bytes) - 1) as u16, last, error, info);
         let reading = stored.front().filter(|_| may_read > 0).copied();
         let address = reading.map_or(word, |(first, _)| first + word);
         block.around(false, plan.active, plan.starved, plan.list_full, free * B::WIDTH, address);
@@ -219,6 +238,7 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
         assert_eq!(said.drops, dropped);
 
         // The verdict of this cycle.
+        let mut kept = None;
         due = ended.take().map(|frame| {
             let full = over || crowded;
             let waits = if over { over_starved } else { plan.starved };
@@ -226,7 +246,7 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
                 (off, Verdict::Disabled),
                 (plans[frame].error, Verdict::Bad),
                 (count < 14, Verdict::Undersize),
-                (count > MAX_FRAME, Verdict::Oversize),
+                (count > plans[frame].limit(), Verdict::Oversize),
                 (full && waits, Verdict::NoDescriptor),
                 (full, Verdict::Fifo),
                 (true, Verdict::Stored),
@@ -234,6 +254,7 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
             let verdict = verdicts.into_iter().find(|(applies, _)| *applies).unwrap().1;
             if verdict == Verdict::Stored {
                 stored.push_back((start, frame));
+                kept = Some((count, plans[frame].info(frame)));
                 start += written;
             }
             tally[verdict as usize] += 1;
@@ -241,14 +262,14 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
             ran_full_before = over;
             verdict
         });
-        assert_eq!(said.commit, due.filter(|verdict| *verdict == Verdict::Stored).map(|_| count));
+        assert_eq!(said.commit, kept);
 
         // The beat that is written.
         if let Some(beat) = registered {
             if beat.at == 0 {
                 (written, count, over, off) = (0, 0, false, !plan.active);
             }
-            if !off && !over && count <= MAX_FRAME {
+            if !off && !over && count <= plan.limit() {
                 if start + written - free == depth {
                     (over, over_starved) = (true, plan.starved);
                 } else {
@@ -274,6 +295,12 @@ fn run<B: Block>(seed: u64, plans: &[Plan]) -> Tally {
                 stored.pop_front();
             }
         }
+        // Whole frames, less what is read, as it was two cycles ago or later.
+        fills.push_back((start - free) * B::WIDTH / 64);
+        if fills.len() > 3 {
+            fills.pop_front();
+        }
+        assert!(fills.contains(&said.fill), "{} is none of {fills:?}", said.fill);
         (registered, crowded) = (beat, plan.list_full);
         block.clock();
     }

@@ -71,10 +71,18 @@ bus!(RegsGlobal);
 bus!(RegsQueue);
 bus!(RegsVector);
 
+/// The bits that a register has.
+fn fields(register: Register) -> u32 {
+    register.fields.iter().fold(0, |mask, field| mask | field.mask())
+}
+
 /// Writes ones, then zeros, to every offset of the block's page; what reads back must be what `mask` allows.
 fn walk(bus: &mut impl Bus, base: u32, group: &[Register], mask: impl Fn(&str) -> u32) {
     for offset in (0..0x100).step_by(4) {
         let register = group.iter().find(|register| register.offset == offset);
+        if register.is_some_and(|register| register.name == registers::TIME.name) {
+            continue;
+        }
         let stays = register.is_none_or(|register| register.access != Access::Rw);
         let before = bus.load(base + offset);
         for value in [u32::MAX, 0, 0xA5A5_5A5A] {
@@ -97,10 +105,10 @@ fn queue_registers_stand_where_the_contract_says() {
     queue.start();
     assert_eq!(queue.load(registers::RX_QUEUE + queue::THRESHOLDS.offset), Thresholds::default().register());
     walk(&mut queue, registers::RX_QUEUE, &queue::REGISTERS, |name| match name {
-        "CONTROL" => 1,
+        "CONTROL" => fields(queue::CONTROL),
         "RING_LOW" => !0xFFF,
         "SIZE" => 0xF,
-        "DONE_LOW" => !3,
+        "DONE_LOW" | "INDEX_LOW" => !3,
         "LOW_WATER" => 0xFFFF,
         "WTIMER" => 0xFF_FFFF,
         _ => u32::MAX,
@@ -149,7 +157,7 @@ fn queue_counters_count_what_they_are_named_for() {
     let mut model = RegsQueue::new(PowerUp::Random(3));
     model.start();
     type Pulse = fn(&mut RegsQueue, bool);
-    let counters: [(Register, Pulse, u32); 7] = [
+    let counters: [(Register, Pulse, u32); 10] = [
         (queue::READS, |m, on| m.set_read(on), 1),
         (queue::DESCRIPTORS, |m, on| m.set_read(on), 13),
         (queue::STARVED, |m, on| m.set_starved(on), 1),
@@ -157,6 +165,9 @@ fn queue_counters_count_what_they_are_named_for() {
         (queue::FRAMES, |m, on| m.set_frame(on), 1),
         (queue::DROP_BUFFER, |m, on| m.set_drop_buffer(on), 1),
         (queue::LOW_WATER_EVENTS, |m, on| m.set_low_event(on), 1),
+        (queue::DROP_NO_DESCRIPTOR, |m, on| m.set_drop_no_descriptor(on), 1),
+        (queue::DROP_DISABLED, |m, on| m.set_drop_disabled(on), 1),
+        (queue::CUT, |m, on| m.set_cut(on), 1),
     ];
     model.set_read_count(13);
     for (register, pulse, step) in counters {
@@ -192,11 +203,40 @@ fn global_registers_stand_where_the_contract_says() {
         "MAC_HIGH" => 0x7_FFFF,
         "MAX_FRAME" => 0x3FFF,
         "TIMEOUT" => 0xFFFF,
+        "HOLD" => 0xFF_FFFF,
+        "RX_MODE" => fields(registers::RX_MODE),
+        "RSS" => fields(registers::RSS),
+        "HASH_FILTER" => fields(registers::HASH_FILTER),
+        "FLOW" => fields(registers::FLOW),
         _ => u32::MAX,
     });
     global.store(registers::MAX_FRAME.offset, 16_000);
     global.tick();
     assert_eq!(global.max_frame(), ferronic_contract::MAX_FRAME, "clamped");
+}
+
+#[test]
+fn time_goes_on_and_nobody_sets_it() {
+    let mut global = RegsGlobal::new(PowerUp::Random(7));
+    global.start();
+    let before = global.load(registers::TIME.offset);
+    global.store(registers::TIME.offset, 0);
+    assert_eq!(global.load(registers::TIME.offset) - before, 6, "a load takes 4 cycles, a store 2");
+}
+
+#[test]
+fn a_filter_write_brings_its_epoch() {
+    let mut global = RegsGlobal::new(PowerUp::Random(8));
+    global.start();
+    global.set_new_epoch(6);
+    global.tick();
+    assert_eq!(global.epoch(), 0);
+    global.set_epoch_write(true);
+    global.tick();
+    global.set_epoch_write(false);
+    global.set_new_epoch(1);
+    global.tick();
+    assert_eq!(global.epoch(), 6);
 }
 
 #[test]

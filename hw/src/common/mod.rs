@@ -1,5 +1,6 @@
 //! Memory and queues that every other block is made of.
 
+pub mod delay;
 pub mod fifo;
 pub mod join;
 pub mod ram;

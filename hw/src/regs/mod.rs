@@ -13,7 +13,15 @@ use ferronic_contract::registers;
 
 /// Blocks with a bench of their own.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    let build = global::Build { queues: 1, stream_bytes: 8, rx_fifo_log2: 15, read_tags: 16, clock_khz: 125_000 };
+    let build = global::Build {
+        rx_queues: 4,
+        tx_queues: 1,
+        stream_bytes: 8,
+        rx_fifo_log2: 15,
+        read_tags: 16,
+        clock_khz: 125_000,
+        features: 1,
+    };
     vec![
         ("regs_global", verilog(global::GlobalRegs::new(build), "regs_global")),
         ("regs_queue", verilog(queue::QueueRegs::new(registers::RX_QUEUE), "regs_queue")),

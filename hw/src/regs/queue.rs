@@ -32,6 +32,12 @@ pub struct QueueRegs {
     pub low_water: Signal<Out, Bits<16>>,
     pub wtimer: Signal<Out, Bits<24>>,
     pub tail: Signal<Out, Bits<16>>,
+    pub scatter: Signal<Out, Bit>,
+    pub format: Signal<Out, Bits<2>>,
+    pub split: Signal<Out, Bits<3>>,
+    pub split_bytes: Signal<Out, Bits<10>>,
+    pub index_enable: Signal<Out, Bit>,
+    pub index_address: Signal<Out, Bits<64>>,
     /// All blocks of the queue have come to rest.
     pub idle: Signal<In, Bit>,
     /// One cycle: stop the queue because of `cause`.
@@ -46,7 +52,10 @@ pub struct QueueRegs {
     pub frame: Signal<In, Bit>,
     pub drop_buffer: Signal<In, Bit>,
     pub low_event: Signal<In, Bit>,
-    bank: Bank<10, 3, 7>,
+    pub drop_no_descriptor: Signal<In, Bit>,
+    pub drop_disabled: Signal<In, Bit>,
+    pub cut: Signal<In, Bit>,
+    bank: Bank<12, 3, 10>,
     stop: DFF<Bit>,
     why: DFF<Bits<4>>,
     tail_now: DFF<Bits<16>>,
@@ -59,8 +68,9 @@ impl QueueRegs {
     /// Registers that start at byte offset `base` of BAR 0.
     pub fn new(base: u32) -> Self {
         let thresholds = ferronic_contract::thresholds::Thresholds::default().register();
+        let control = queue::CONTROL.fields.iter().fold(0, |mask, field| mask | field.mask());
         let writable = [
-            (queue::CONTROL, queue::ENABLE.mask(), 0),
+            (queue::CONTROL, control, 0),
             (queue::RING_LOW, 0xFFFF_F000, 0),
             (queue::RING_HIGH, u32::MAX, 0),
             (queue::SIZE, 0xF, 3),
@@ -70,6 +80,8 @@ impl QueueRegs {
             (queue::LOW_WATER, 0xFFFF, 0),
             (queue::WTIMER, 0xFF_FFFF, 0),
             (queue::TAIL, 0xFFFF, 0),
+            (queue::INDEX_LOW, 0xFFFF_FFFC, 0),
+            (queue::INDEX_HIGH, u32::MAX, 0),
         ];
         let counters = [
             queue::READS,
@@ -79,6 +91,9 @@ impl QueueRegs {
             queue::FRAMES,
             queue::DROP_BUFFER,
             queue::LOW_WATER_EVENTS,
+            queue::DROP_NO_DESCRIPTOR,
+            queue::DROP_DISABLED,
+            queue::CUT,
         ];
         Self {
             clock: Default::default(),
@@ -100,6 +115,12 @@ impl QueueRegs {
             low_water: Default::default(),
             wtimer: Default::default(),
             tail: Default::default(),
+            scatter: Default::default(),
+            format: Default::default(),
+            split: Default::default(),
+            split_bytes: Default::default(),
+            index_enable: Default::default(),
+            index_address: Default::default(),
             idle: Default::default(),
             error: Default::default(),
             cause: Default::default(),
@@ -112,6 +133,9 @@ impl QueueRegs {
             frame: Default::default(),
             drop_buffer: Default::default(),
             low_event: Default::default(),
+            drop_no_descriptor: Default::default(),
+            drop_disabled: Default::default(),
+            cut: Default::default(),
             bank: Bank::new(base, writable, [queue::STATUS, queue::HEAD, queue::DONE], counters),
             stop: Default::default(),
             why: Default::default(),
@@ -146,6 +170,12 @@ impl Logic for QueueRegs {
         self.wthresh.next = self.bank.value[6].val().get_bits::<8>(24);
         self.low_water.next = self.bank.value[7].val().get_bits::<16>(0);
         self.wtimer.next = self.bank.value[8].val().get_bits::<24>(0);
+        self.scatter.next = self.bank.value[0].val().get_bit(1);
+        self.format.next = self.bank.value[0].val().get_bits::<2>(2);
+        self.index_enable.next = self.bank.value[0].val().get_bit(4);
+        self.split.next = self.bank.value[0].val().get_bits::<3>(8);
+        self.split_bytes.next = self.bank.value[0].val().get_bits::<10>(16);
+        self.index_address.next = bit_cast::<64, 32>(self.bank.value[10].val()) | (bit_cast::<64, 32>(self.bank.value[11].val()) << 32);
 
         // A doorbell counts only while the queue runs, so that enabling starts at 0.
         if self.bank.written[9].val() {
@@ -174,34 +204,19 @@ impl Logic for QueueRegs {
         self.bank.show[0].next = self.status.val();
         self.bank.show[1].next = bit_cast::<32, 16>(self.head.val());
         self.bank.show[2].next = bit_cast::<32, 16>(self.producer.val());
-        self.bank.amount[0].next = 0.into();
-        if self.read.val() {
-            self.bank.amount[0].next = 1.into();
-        }
+        self.bank.amount[0].next = bit_cast::<6, 1>(self.read.val().into());
         self.bank.amount[1].next = 0.into();
         if self.read.val() {
             self.bank.amount[1].next = self.read_count.val();
         }
-        self.bank.amount[2].next = 0.into();
-        if self.starved.val() {
-            self.bank.amount[2].next = 1.into();
-        }
-        self.bank.amount[3].next = 0.into();
-        if self.waited.val() {
-            self.bank.amount[3].next = 1.into();
-        }
-        self.bank.amount[4].next = 0.into();
-        if self.frame.val() {
-            self.bank.amount[4].next = 1.into();
-        }
-        self.bank.amount[5].next = 0.into();
-        if self.drop_buffer.val() {
-            self.bank.amount[5].next = 1.into();
-        }
-        self.bank.amount[6].next = 0.into();
-        if self.low_event.val() {
-            self.bank.amount[6].next = 1.into();
-        }
+        self.bank.amount[2].next = bit_cast::<6, 1>(self.starved.val().into());
+        self.bank.amount[3].next = bit_cast::<6, 1>(self.waited.val().into());
+        self.bank.amount[4].next = bit_cast::<6, 1>(self.frame.val().into());
+        self.bank.amount[5].next = bit_cast::<6, 1>(self.drop_buffer.val().into());
+        self.bank.amount[6].next = bit_cast::<6, 1>(self.low_event.val().into());
+        self.bank.amount[7].next = bit_cast::<6, 1>(self.drop_no_descriptor.val().into());
+        self.bank.amount[8].next = bit_cast::<6, 1>(self.drop_disabled.val().into());
+        self.bank.amount[9].next = bit_cast::<6, 1>(self.cut.val().into());
 
         if self.reset.val() {
             self.running.d.next = false;

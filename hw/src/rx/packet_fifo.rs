@@ -30,6 +30,8 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     pub wire_keep: Signal<In, Bits<K>>,
     pub wire_last: Signal<In, Bit>,
     pub wire_error: Signal<In, Bit>,
+    /// Of the frame: TCI of a tag that was removed, whether one was and whether of TPID 0x88A8, time; the same in each beat.
+    pub wire_info: Signal<In, Bits<50>>,
     /// Frames are taken; looked at with a frame's first beat.
     pub active: Signal<In, Bit>,
     pub max_frame: Signal<In, Bits<14>>,
@@ -45,7 +47,11 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     pub beat_first: Signal<Out, Bit>,
     pub beat_data: Signal<Out, Bits<W>>,
     pub commit: Signal<Out, Bit>,
+    /// As stored, without a removed tag.
     pub length: Signal<Out, Bits<14>>,
+    pub info: Signal<Out, Bits<50>>,
+    /// Fill in units of 64 bytes, a few cycles old.
+    pub fill: Signal<Out, Bits<16>>,
     pub frame_in: Signal<Out, Bit>,
     pub drop_disabled: Signal<Out, Bit>,
     pub drop_bad: Signal<Out, Bit>,
@@ -60,6 +66,7 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     last: DFF<Bit>,
     error: DFF<Bit>,
     bytes: DFF<Bits<8>>,
+    news: DFF<Bits<50>>,
     // The frame so far.
     middle: DFF<Bit>,
     off: DFF<Bit>,
@@ -73,6 +80,9 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     tail: DFF<Bits<AP1>>,
     start: DFF<Bits<AP1>>,
     verdict: DFF<Bit>,
+    info_now: DFF<Bits<50>>,
+    occupied: DFF<Bits<AP1>>,
+    limit: DFF<Bits<15>>,
     crowded: DFF<Bit>,
     frame_pulse: DFF<Bit>,
     disabled_pulse: DFF<Bit>,
@@ -105,6 +115,8 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     one: Constant<Bits<AP1>>,
     log_bytes: Constant<Bits<4>>,
     msb: Constant<Bits<8>>,
+    log_line: Constant<Bits<4>>,
+    tag: Constant<Bits<15>>,
 }
 
 impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize> Default
@@ -120,6 +132,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             wire_keep: Default::default(),
             wire_last: Default::default(),
             wire_error: Default::default(),
+            wire_info: Default::default(),
             active: Default::default(),
             max_frame: Default::default(),
             starved: Default::default(),
@@ -132,6 +145,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             beat_data: Default::default(),
             commit: Default::default(),
             length: Default::default(),
+            info: Default::default(),
+            fill: Default::default(),
             frame_in: Default::default(),
             drop_disabled: Default::default(),
             drop_bad: Default::default(),
@@ -145,6 +160,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             last: Default::default(),
             error: Default::default(),
             bytes: Default::default(),
+            news: Default::default(),
             middle: Default::default(),
             off: Default::default(),
             bad: Default::default(),
@@ -155,6 +171,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             start: Default::default(),
             crowded: Default::default(),
             verdict: Default::default(),
+            info_now: Default::default(),
+            occupied: Default::default(),
+            limit: Default::default(),
             frame_pulse: Default::default(),
             disabled_pulse: Default::default(),
             bad_pulse: Default::default(),
@@ -188,6 +207,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             one: Constant::new(1.into()),
             log_bytes: Constant::new(Q.to_bits()),
             msb: Constant::new(A.to_bits()),
+            log_line: Constant::new((6 - Q).to_bits()),
+            tag: Constant::new(4.into()),
         }
     }
 }
@@ -197,7 +218,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, data, last, error, bytes);
+        dff_setup!(self, clock, valid, data, last, error, bytes, news, info_now, occupied, limit);
         dff_setup!(self, clock, middle, off, bad, over, waiting, count, short, long, tail, start, verdict, crowded);
         dff_setup!(self, clock, frame_pulse, disabled_pulse, bad_pulse, undersize_pulse, oversize_pulse);
         dff_setup!(self, clock, fifo_pulse, no_descriptor_pulse);
@@ -216,6 +237,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.last.d.next = self.wire_last.val();
         self.error.d.next = self.wire_error.val();
         self.bytes.d.next = self.wire_bytes.val();
+        self.news.d.next = self.wire_info.val();
 
         // The verdict on the frame that ended in the cycle before.
         self.full_cause.next = self.over.q.val() | self.crowded.q.val();
@@ -303,7 +325,18 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         }
 
         self.short.d.next = self.count.d.val() < self.min_frame.val();
-        self.long.d.next = self.count.d.val() > bit_cast::<15, 14>(self.max_frame.val());
+        self.long.d.next = self.count.d.val() > self.limit.q.val();
+        // MAX_FRAME is a length on the wire.
+        if self.wire_valid.val() {
+            self.limit.d.next = bit_cast::<15, 14>(self.max_frame.val());
+            if self.wire_info.val().get_bit(16) {
+                self.limit.d.next = bit_cast::<15, 14>(self.max_frame.val()) - self.tag.val();
+            }
+        }
+        self.info_now.d.next = self.news.q.val();
+        self.info.next = self.info_now.q.val();
+        self.occupied.d.next = self.used_start.val();
+        self.fill.next = bit_cast::<16, AP1>(self.occupied.q.val() >> self.log_line.val());
 
         self.beat_valid.next = self.valid.q.val();
         self.beat_first.next = self.first.val();

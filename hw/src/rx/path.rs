@@ -174,6 +174,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.packets.wire_keep.next = self.wire_keep.val();
         self.packets.wire_last.next = self.wire_last.val();
         self.packets.wire_error.next = self.wire_error.val();
+        self.packets.wire_info.next = 0.into();
         self.packets.active.next = self.rx_enable.val() & self.running.val();
         self.packets.max_frame.next = self.max_frame.val();
         self.packets.starved.next = self.dma.starved.val();
