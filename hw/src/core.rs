@@ -73,7 +73,7 @@ pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, 
     /// The oldest frame taken is given up, its queue disabled or stopped.
     pub event_drop_late: Signal<Out, Bit>,
     restart: Restart,
-    pcie: PcieSide<W, L, H, 2, 1, 3>,
+    pcie: PcieSide<W, L, 2, 1, 3>,
     read: ReadSide<W, L>,
     rx_prefetch: Prefetch<W>,
     tx_prefetch: Prefetch<W>,

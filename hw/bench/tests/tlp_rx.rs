@@ -2,7 +2,7 @@
 
 mod tlp;
 
-use ferronic_bench::models::{tlp_rx_128::TlpRx128, tlp_rx_256::TlpRx256, tlp_rx_64::TlpRx64};
+use ferronic_bench::models::{tlp_rx_128::TlpRx128, tlp_rx_256::TlpRx256, tlp_rx_512::TlpRx512, tlp_rx_64::TlpRx64};
 use ferronic_pcie::tlp::{Bdf, Body, Completion, ConfigRequest, Header, MemoryRequest, Message, Status, Tlp};
 use ferronic_verilated::PowerUp;
 use tlp::{beats, dwords, Random, Word};
@@ -58,7 +58,7 @@ macro_rules! bench {
                 // Without valid the bus carries anything.
                 let beat = if showing { input[0] } else { tlp_noise(&mut random) };
                 block.set_rx_data(<$word>::pack(&beat.data));
-                block.set_rx_keep(beat.keep as u8);
+                block.set_rx_keep(beat.keep as _);
                 block.set_rx_last(beat.last);
                 let ready = !random.percent(pause);
                 block.set_q_ready(ready && block.q_valid());
@@ -138,6 +138,7 @@ macro_rules! bench {
 bench!(run_64, TlpRx64, u64);
 bench!(run_128, TlpRx128, [u32; 4]);
 bench!(run_256, TlpRx256, [u32; 8]);
+bench!(run_512, TlpRx512, [u32; 16]);
 
 fn tlp_noise(random: &mut Random) -> ferronic_pcie::Beat {
     let mut beat = ferronic_pcie::Beat::EMPTY;
@@ -288,6 +289,7 @@ fn check_all(seed: u64, tlps: &[Vec<u8>], pause: u64, expected: &Outcome) {
     assert_eq!(&run_64(seed, tlps, pause).0, expected, "64 bits, seed {seed}");
     assert_eq!(&run_128(seed, tlps, pause).0, expected, "128 bits, seed {seed}");
     assert_eq!(&run_256(seed, tlps, pause).0, expected, "256 bits, seed {seed}");
+    assert_eq!(&run_512(seed, tlps, pause).0, expected, "512 bits, seed {seed}");
 }
 
 /// Caught when tried: payload of a request taken from the lane before, the digest not counted, length 0 not read as 1024,
@@ -366,6 +368,8 @@ fn completions_come_at_the_speed_of_the_stream() {
     assert!(cycles <= 100 * 35, "{cycles} cycles at 64 bits");
     let (_, cycles) = run_128(1, &tlps, 0);
     assert!(cycles <= 100 * 18, "{cycles} cycles at 128 bits");
+    let (_, cycles) = run_512(1, &tlps, 0);
+    assert!(cycles <= 100 * 6, "{cycles} cycles at 512 bits");
 }
 
 /// A request that nobody takes holds up only the second one behind it. Caught when tried: a request at the output

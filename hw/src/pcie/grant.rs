@@ -1,10 +1,12 @@
-//! Chooses the next TLP to send and builds its header, while the one before is under way.
+//! Whose turn it is to send, and the header of its TLP.
 //!
 //! ```text
-//! valids ─→ round robin ─→ choice (register) ─→ fields of the chosen source ─→ header
+//! valids ─→ round robin ─→ turn (register) ─→ fields of that source ─→ header
 //! ```
 //!
-//! The choice stands until it is taken with `take`. The address decides between a header of three dwords (below
+//! The turn passes on in the cycle in which the last beat of a TLP is taken, to the next source that wants to send.
+//! When there is none it stays: what its source offers in the next cycle is taken at once, so that TLPs follow each
+//! other without a gap, of one source or of several. The address decides between a header of three dwords (below
 //! 4 GiB) and of four.
 
 use crate::common::join::Join;
@@ -44,31 +46,34 @@ pub struct Grant {
     pub rd_first_be: Signal<In, Bits<4>>,
     pub rd_last_be: Signal<In, Bits<4>>,
     pub rd_tag: Signal<In, Bits<8>>,
-    /// The TLP that `source` shows is under way already.
-    pub active: Signal<In, Bit>,
-    pub source: Signal<In, Bits<2>>,
-    pub take: Signal<In, Bit>,
-    /// A source is chosen, and which.
-    pub found: Signal<Out, Bit>,
-    pub choice: Signal<Out, Bits<2>>,
-    /// Its header in the order of the wire, whether that has four dwords, and the dwords of the TLP in all.
+    pub pay_last: Signal<In, Bit>,
+    pub small_last: Signal<In, Bit>,
+    /// A beat can be taken.
+    pub room: Signal<In, Bit>,
+    /// A beat of source `turn` is taken; it is the last of its TLP.
+    pub taken: Signal<Out, Bit>,
+    pub turn: Signal<Out, Bits<2>>,
+    pub last: Signal<Out, Bit>,
+    /// Header of the TLP in the order of the wire, whether that has four dwords, and the dwords of the TLP in all.
     pub header: Signal<Out, Bits<128>>,
     pub wide: Signal<Out, Bit>,
     pub has_payload: Signal<Out, Bit>,
     pub dwords: Signal<Out, Bits<12>>,
 
-    // Round robin over cpl 0, pay 1, small 2, rd 3: the first that wants, from the one behind the last choice.
+    // Round robin over cpl 0, pay 1, small 2, rd 3: the first that wants, from the one behind this turn's.
+    valids: Signal<Local, Bits<4>>,
     wants: Signal<Local, Bits<4>>,
-    own: Signal<Local, Bits<4>>,
-    candidate: [Signal<Local, Bits<2>>; 4],
-    pick: [Signal<Local, Bits<2>>; 5],
-    taken: [Signal<Local, Bit>; 5],
+    candidate: [Signal<Local, Bits<2>>; 3],
+    pick: [Signal<Local, Bits<2>>; 4],
+    found: [Signal<Local, Bit>; 4],
+    now: DFF<Bits<2>>,
+    /// In the middle of a TLP.
+    midway: DFF<Bit>,
+    offered: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
 
-    chosen: DFF<Bit>,
-    turn: DFF<Bits<2>>,
-    is_wide: DFF<Bit>,
-
-    // Header of the chosen source; dwords as the specification draws them.
+    // Header of this turn's source; dwords as the specification draws them.
     operation: Signal<Local, Bits<8>>,
     tc: Signal<Local, Bits<3>>,
     attr: Signal<Local, Bits<2>>,
@@ -77,6 +82,7 @@ pub struct Grant {
     high: Signal<Local, Bits<32>>,
     low: Signal<Local, Bits<32>>,
     wide_sources: Signal<Local, Bits<4>>,
+    is_wide: Signal<Local, Bit>,
     payload: Signal<Local, Bit>,
     total: Signal<Local, Bits<12>>,
     text: Join<32, 4, 128>,
@@ -86,42 +92,59 @@ pub struct Grant {
 impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, chosen, turn, is_wide);
+        dff_setup!(self, clock, now, midway);
 
-        // Choice.
-        self.own.next = 1.into();
-        match self.source.val().index() {
-            1 => self.own.next = 2.into(),
-            2 => self.own.next = 4.into(),
-            3 => self.own.next = 8.into(),
-            _ => {}
-        }
+        // Who offers a TLP, and who may send it.
+        self.valids.next = 0.into();
         self.wants.next = 0.into();
         if self.cpl_valid.val() {
+            self.valids.next = 1.into();
             self.wants.next = 1.into();
         }
-        if self.pay_valid.val() & self.master_enable.val() {
-            self.wants.next = self.wants.val() | 2;
+        if self.pay_valid.val() {
+            self.valids.next = self.valids.val() | 2;
+            if self.master_enable.val() {
+                self.wants.next = self.wants.val() | 2;
+            }
         }
-        if self.small_valid.val() & self.master_enable.val() {
-            self.wants.next = self.wants.val() | 4;
+        if self.small_valid.val() {
+            self.valids.next = self.valids.val() | 4;
+            if self.master_enable.val() {
+                self.wants.next = self.wants.val() | 4;
+            }
         }
         if self.rd_valid.val() & self.master_enable.val() & self.np_ready.val() {
             self.wants.next = self.wants.val() | 8;
         }
-        if self.active.val() {
-            self.wants.next = self.wants.val() & !self.own.val();
-        }
-        self.pick[0].next = 0.into();
-        self.taken[0].next = false;
-        for i in 0_usize..4 {
-            self.candidate[i].next = self.turn.q.val() + i.to_bits::<2>() + 1;
+        self.pick[0].next = self.now.q.val();
+        self.found[0].next = false;
+        for i in 0_usize..3 {
+            self.candidate[i].next = self.now.q.val() + i.to_bits::<2>() + 1;
             self.pick[i + 1].next = self.pick[i].val();
-            self.taken[i + 1].next = self.taken[i].val();
-            if !self.taken[i].val() & self.wants.val().get_bit(self.candidate[i].val().index()) {
+            self.found[i + 1].next = self.found[i].val();
+            if !self.found[i].val() & self.wants.val().get_bit(self.candidate[i].val().index()) {
                 self.pick[i + 1].next = self.candidate[i].val();
-                self.taken[i + 1].next = true;
+                self.found[i + 1].next = true;
             }
+        }
+
+        // Take a beat; a TLP that has begun goes on whatever becomes of the permission.
+        self.is_last.next = true;
+        if self.now.q.val() == 1 {
+            self.is_last.next = self.pay_last.val();
+        } else if self.now.q.val() == 2 {
+            self.is_last.next = self.small_last.val();
+        }
+        self.offered.next = self.wants.val().get_bit(self.now.q.val().index());
+        if self.midway.q.val() {
+            self.offered.next = self.valids.val().get_bit(self.now.q.val().index());
+        }
+        self.take.next = self.offered.val() & self.room.val();
+        if self.take.val() {
+            self.midway.d.next = !self.is_last.val();
+        }
+        if (self.take.val() & self.is_last.val()) | (!self.offered.val() & !self.midway.q.val()) {
+            self.now.d.next = self.pick[3].val();
         }
 
         self.wide_sources.next = 0.into();
@@ -134,14 +157,7 @@ impl Logic for Grant {
         if self.rd_addr.val().get_bits::<32>(32) != 0 {
             self.wide_sources.next = self.wide_sources.val() | 8;
         }
-        if self.take.val() {
-            self.chosen.d.next = false;
-        }
-        if !self.chosen.q.val() & self.taken[4].val() {
-            self.chosen.d.next = true;
-            self.turn.d.next = self.pick[4].val();
-            self.is_wide.d.next = self.wide_sources.val().get_bit(self.pick[4].val().index());
-        }
+        self.is_wide.next = self.wide_sources.val().get_bit(self.now.q.val().index());
 
         // Header.
         self.operation.next = 64.into();
@@ -152,7 +168,7 @@ impl Logic for Grant {
         self.dword1.next = 0.into();
         self.high.next = 0.into();
         self.low.next = 0.into();
-        match self.turn.q.val().index() {
+        match self.now.q.val().index() {
             0 => {
                 self.payload.next = self.cpl_dwords.val() != 0;
                 self.operation.next = 10.into();
@@ -192,7 +208,7 @@ impl Logic for Grant {
                 self.low.next = bit_cast::<32, 30>(self.rd_addr.val().get_bits::<30>(2)) << 2;
             }
         }
-        if self.is_wide.q.val() {
+        if self.is_wide.val() {
             self.operation.next = self.operation.val() | 32;
         }
         self.text.part[0].next = (bit_cast::<32, 8>(self.operation.val()) << 24)
@@ -203,7 +219,7 @@ impl Logic for Grant {
         self.text.part[2].next = self.low.val();
         self.text.part[3].next = 0.into();
         self.total.next = 3.into();
-        if self.is_wide.q.val() {
+        if self.is_wide.val() {
             self.text.part[2].next = self.high.val();
             self.text.part[3].next = self.low.val();
             self.total.next = 4.into();
@@ -213,16 +229,17 @@ impl Logic for Grant {
         }
         self.swap.a.next = self.text.whole.val();
 
-        self.found.next = self.chosen.q.val();
-        self.choice.next = self.turn.q.val();
+        self.taken.next = self.take.val();
+        self.turn.next = self.now.q.val();
+        self.last.next = self.is_last.val();
         self.header.next = self.swap.b.val();
-        self.wide.next = self.is_wide.q.val();
+        self.wide.next = self.is_wide.val();
         self.has_payload.next = self.payload.val();
         self.dwords.next = self.total.val();
 
         if self.reset.val() {
-            self.chosen.d.next = false;
-            self.turn.d.next = 0.into();
+            self.now.d.next = 0.into();
+            self.midway.d.next = false;
         }
     }
 }

@@ -31,12 +31,12 @@ use small_write::SmallWrite;
 use tlp_rx::TlpRx;
 use tlp_tx::TlpTx;
 
-/// W data bits in L dwords a beat; A is the greater of W and 128; N = 2^V interrupt vectors, VP2 = V + 2.
+/// W data bits in L dwords a beat; N = 2^V interrupt vectors, VP2 = V + 2.
 ///
 /// `reset` resets all; a function-level reset (`flr`, one cycle) resets the configuration space and the MSI-X block, and
 /// lets the TLPs under way end: a source of writes that has begun a TLP must end it.
 #[derive(LogicBlock, Default)]
-pub struct PcieSide<const W: usize, const L: usize, const A: usize, const N: usize, const V: usize, const VP2: usize> {
+pub struct PcieSide<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     /// The core is reset and withdraws what it offers.
@@ -103,7 +103,7 @@ pub struct PcieSide<const W: usize, const L: usize, const A: usize, const N: usi
     pub bad: Signal<Out, Bit>,
 
     tlp_rx: TlpRx<W, L>,
-    tlp_tx: TlpTx<W, L, A>,
+    tlp_tx: TlpTx<W, L>,
     completer: Completer,
     configuration: Config<N>,
     msix: Msix<N, V, VP2>,
@@ -111,9 +111,7 @@ pub struct PcieSide<const W: usize, const L: usize, const A: usize, const N: usi
     bad_waits: DFF<Bit>,
 }
 
-impl<const W: usize, const L: usize, const A: usize, const N: usize, const V: usize, const VP2: usize> Logic
-    for PcieSide<W, L, A, N, V, VP2>
-{
+impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: usize> Logic for PcieSide<W, L, N, V, VP2> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, bad_waits);
@@ -272,15 +270,17 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("tlp_rx_64", verilog(TlpRx::<64, 2>::default(), "tlp_rx_64")),
         ("tlp_rx_128", verilog(TlpRx::<128, 4>::default(), "tlp_rx_128")),
         ("tlp_rx_256", verilog(TlpRx::<256, 8>::default(), "tlp_rx_256")),
-        ("tlp_tx_64", verilog(TlpTx::<64, 2, 128>::default(), "tlp_tx_64")),
-        ("tlp_tx_128", verilog(TlpTx::<128, 4, 128>::default(), "tlp_tx_128")),
-        ("tlp_tx_256", verilog(TlpTx::<256, 8, 256>::default(), "tlp_tx_256")),
+        ("tlp_rx_512", verilog(TlpRx::<512, 16>::default(), "tlp_rx_512")),
+        ("tlp_tx_64", verilog(TlpTx::<64, 2>::default(), "tlp_tx_64")),
+        ("tlp_tx_128", verilog(TlpTx::<128, 4>::default(), "tlp_tx_128")),
+        ("tlp_tx_256", verilog(TlpTx::<256, 8>::default(), "tlp_tx_256")),
+        ("tlp_tx_512", verilog(TlpTx::<512, 16>::default(), "tlp_tx_512")),
         ("completer", verilog(Completer::default(), "completer")),
         ("config_space", verilog(Config::<64>::default(), "config_space")),
         ("msix", verilog(Msix::<64, 6, 8>::default(), "msix")),
         ("small_write_64", verilog(SmallWrite::<64, 2>::default(), "small_write_64")),
         ("small_write_128", verilog(SmallWrite::<128, 4>::default(), "small_write_128")),
-        ("pcie_side_64", verilog(PcieSide::<64, 2, 128, 8, 3, 5>::default(), "pcie_side_64")),
-        ("pcie_side_128", verilog(PcieSide::<128, 4, 128, 64, 6, 8>::default(), "pcie_side_128")),
+        ("pcie_side_64", verilog(PcieSide::<64, 2, 8, 3, 5>::default(), "pcie_side_64")),
+        ("pcie_side_128", verilog(PcieSide::<128, 4, 64, 6, 8>::default(), "pcie_side_128")),
     ]
 }

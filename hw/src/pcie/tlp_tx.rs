@@ -1,25 +1,25 @@
 //! Builds TLPs from four sources and puts them on one stream.
 //!
 //! ```text
-//! cpl ──┐
-//! pay ──┤ round robin ─→ header ─→ ┐
-//! small ┤                          ├─ payload shifted behind the header ─→ beat register ─→ tx
-//! rd ───┘        payload ────────→ ┘
+//! cpl ──┐                ┌─ header ──┐
+//! pay ──┤ round robin ─→ │           ├─ payload shifted behind the header ─→ beat register ─→ tx
+//! small ┤                └─ payload ─┘
+//! rd ───┘             (beat register)
 //! ```
 //!
-//! A grant is for a whole TLP, a beat a cycle, with one idle cycle between two TLPs, and one more when the source is the
-//! same and the payload ends with the beat; a read follows a read after three. A source that wants to send
-//! waits for at most four TLPs of others. `pay`, `small` and `rd` need `master_enable`, `rd` needs `np_ready` too.
-//! The last `ready` of a source says that its TLP is ahead of everything granted later.
+//! A turn is for a whole TLP, a beat a cycle, and TLPs follow each other without a gap; only a read follows a read
+//! after three cycles. Two cycles from a source to `tx`. A source that wants to send waits for at most four TLPs of
+//! others. `pay`, `small` and `rd` need `master_enable`, `rd` needs `np_ready` too. The last `ready` of a source says
+//! that its TLP is ahead of everything granted later.
 
 use crate::pcie::geometry::Geometry;
 use crate::pcie::grant::Grant;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// W data bits in L dwords a beat; A bits hold a header and a beat: the greater of W and 128.
+/// W data bits in L dwords a beat.
 #[derive(LogicBlock, Default)]
-pub struct TlpTx<const W: usize, const L: usize, const A: usize> {
+pub struct TlpTx<const W: usize, const L: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub bdf: Signal<In, Bits<16>>,
@@ -66,51 +66,115 @@ pub struct TlpTx<const W: usize, const L: usize, const A: usize> {
     pub tx_ready: Signal<In, Bit>,
 
     grant: Grant,
-    start: Signal<Local, Bit>,
-    /// A read has been granted and its first beat is not taken; the beat at the output is one of a read.
+    fetch: Signal<Local, Bit>,
+    fetched: Signal<Local, Bits<W>>,
+    // The beat that a source has given, with the header of its TLP.
+    in_valid: DFF<Bit>,
+    in_header: DFF<Bits<128>>,
+    in_wide: DFF<Bit>,
+    in_payload: DFF<Bit>,
+    in_dwords: DFF<Bits<12>>,
+    in_read: DFF<Bit>,
+    in_data: DFF<Bits<W>>,
+    in_last: DFF<Bit>,
+    /// A read has been taken over, and its first beat has not left.
     read_waits: DFF<Bit>,
-    out_read: DFF<Bit>,
-
-    // The TLP under way. `ahead`: what goes out before the next payload beat, in the low bits.
-    busy: DFF<Bit>,
-    turn: DFF<Bits<2>>,
-    ahead: DFF<Bits<A>>,
-    wide: DFF<Bit>,
+    // The TLP that goes out. `ahead`: what goes out before the next payload beat, in the low bits.
+    begun: DFF<Bit>,
+    ahead: DFF<Bits<W>>,
     header_beats: DFF<Bits<2>>,
-    bare: DFF<Bit>,
     more: DFF<Bit>,
     left: DFF<Bits<12>>,
-    // The beat at hand is the last: known a cycle ahead, because the sources' `ready` depends on it.
-    closing: DFF<Bit>,
-    two_beats: Signal<Local, Bits<12>>,
-    advance: Signal<Local, Bit>,
+    opening: Signal<Local, Bit>,
+    front: Signal<Local, Bits<W>>,
+    beats_before: Signal<Local, Bits<2>>,
+    payload_left: Signal<Local, Bit>,
+    dwords_left: Signal<Local, Bits<12>>,
     take: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
-    source_valid: Signal<Local, Bit>,
-    source_last: Signal<Local, Bit>,
-    source_data: Signal<Local, Bits<W>>,
+    used: Signal<Local, Bit>,
     up: Signal<Local, Bits<16>>,
     down: Signal<Local, Bits<16>>,
-    taken: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     lanes: Signal<Local, Bits<L>>,
     out_valid: DFF<Bit>,
     out_data: DFF<Bits<W>>,
     out_keep: DFF<Bits<L>>,
     out_last: DFF<Bit>,
+    /// The beat is the first of a read.
+    out_read: DFF<Bit>,
     geometry: Geometry<W, L>,
 }
 
-impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
+impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, busy, ahead, wide, header_beats, bare, more, left, closing);
-        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read, read_waits);
+        dff_setup!(self, clock, in_valid, in_header, in_wide, in_payload, in_dwords, in_read, in_data, in_last);
+        dff_setup!(self, clock, begun, ahead, header_beats, more, left, read_waits);
+        dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read);
 
-        // Grant.
+        // What goes out next: the header, or what is kept of the beat before, and payload behind it.
+        self.opening.next = !self.begun.q.val();
+        self.front.next = self.ahead.q.val();
+        self.beats_before.next = self.header_beats.q.val();
+        self.payload_left.next = self.more.q.val();
+        self.dwords_left.next = self.left.q.val();
+        if self.opening.val() {
+            self.front.next = bit_cast::<W, 128>(self.in_header.q.val());
+            self.beats_before.next = self.geometry.beat3.val();
+            if self.in_wide.q.val() {
+                self.beats_before.next = self.geometry.beat4.val();
+            }
+            self.payload_left.next = self.in_payload.q.val();
+            self.dwords_left.next = self.in_dwords.q.val();
+        }
+        self.up.next = self.geometry.bit3.val();
+        self.down.next = self.geometry.rest3.val();
+        if self.in_wide.q.val() {
+            self.up.next = self.geometry.bit4.val();
+            self.down.next = self.geometry.rest4.val();
+        }
+        self.take.next = (self.beats_before.val() == 0) & self.payload_left.val();
+        self.go.next = (!self.out_valid.q.val() | self.tx_ready.val())
+            & (self.in_valid.q.val() | (self.begun.q.val() & !self.take.val()));
+        self.used.next = self.go.val() & (self.take.val() | (self.opening.val() & !self.in_payload.q.val()));
+        self.is_last.next = self.dwords_left.val() <= self.geometry.lanes.val();
+        self.lanes.next = 0.into();
+        for i in 0_usize..L {
+            if self.dwords_left.val() > i.to_bits::<12>() {
+                self.lanes.next = self.lanes.val().replace_bit(i, true);
+            }
+        }
+        if self.tx_ready.val() {
+            self.out_valid.d.next = false;
+        }
+        if self.go.val() {
+            self.out_valid.d.next = true;
+            self.out_data.d.next = self.front.val();
+            self.out_keep.d.next = self.lanes.val();
+            self.out_last.d.next = self.is_last.val();
+            self.out_read.d.next = self.opening.val() & self.in_read.q.val();
+            self.begun.d.next = !self.is_last.val();
+            self.left.d.next = self.dwords_left.val() - self.geometry.lanes.val();
+            self.header_beats.d.next = 0.into();
+            if self.beats_before.val() != 0 {
+                self.header_beats.d.next = self.beats_before.val() - 1;
+            }
+            self.more.d.next = self.payload_left.val();
+            self.ahead.d.next = 0.into();
+            if self.take.val() {
+                self.out_data.d.next = self.front.val() | (self.in_data.q.val() << self.up.val());
+                self.ahead.d.next = self.in_data.q.val() >> self.down.val();
+                self.more.d.next = !self.in_last.q.val();
+            } else if self.opening.val() {
+                self.ahead.d.next = bit_cast::<W, 128>(self.in_header.q.val() >> self.geometry.beat.val());
+            }
+        }
+
+        // Whose beat is next.
         self.grant.bdf.next = self.bdf.val();
         self.grant.master_enable.next = self.master_enable.val();
-        // `np_ready` counts a read when its first beat is taken: no other is chosen before that.
+        // `np_ready` counts a read when its first beat is taken: no other is taken over before that.
         self.grant.np_ready.next = self.np_ready.val() & !self.read_waits.q.val();
         self.grant.cpl_valid.next = self.cpl_valid.val();
         self.grant.cpl_status.next = self.cpl_status.val();
@@ -139,108 +203,51 @@ impl<const W: usize, const L: usize, const A: usize> Logic for TlpTx<W, L, A> {
         self.grant.rd_tag.next = self.rd_tag.val();
         self.grant.clock.next = self.clock.val();
         self.grant.reset.next = self.reset.val();
-        self.start.next = self.grant.found.val() & !self.busy.q.val();
-        self.grant.take.next = self.start.val();
-        self.grant.active.next = self.busy.q.val() & (self.more.q.val() | self.bare.q.val());
-        self.grant.source.next = self.turn.q.val();
+        self.grant.pay_last.next = self.pay_last.val();
+        self.grant.small_last.next = self.small_last.val();
+        self.grant.room.next = !self.in_valid.q.val() | self.used.val();
 
-        // Payload of the source whose turn it is.
-        self.source_valid.next = true;
-        self.source_last.next = true;
-        self.source_data.next = bit_cast::<W, 64>(self.cpl_data.val());
-        if self.turn.q.val() == 1 {
-            self.source_valid.next = self.pay_valid.val();
-            self.source_last.next = self.pay_last.val();
-            self.source_data.next = self.pay_data.val();
-        } else if self.turn.q.val() == 2 {
-            self.source_valid.next = self.small_valid.val();
-            self.source_last.next = self.small_last.val();
-            self.source_data.next = self.small_data.val();
+        // Take it over.
+        self.fetch.next = self.grant.taken.val();
+        self.fetched.next = bit_cast::<W, 64>(self.cpl_data.val());
+        if self.grant.turn.val() == 1 {
+            self.fetched.next = self.pay_data.val();
+        } else if self.grant.turn.val() == 2 {
+            self.fetched.next = self.small_data.val();
         }
-
-        // A beat.
-        self.up.next = self.geometry.bit3.val();
-        self.down.next = self.geometry.rest3.val();
-        if self.wide.q.val() {
-            self.up.next = self.geometry.bit4.val();
-            self.down.next = self.geometry.rest4.val();
-        }
-        self.advance.next = self.busy.q.val() & (!self.out_valid.q.val() | self.tx_ready.val());
-        self.take.next = (self.header_beats.q.val() == 0) & self.more.q.val();
-        self.go.next = self.advance.val() & (self.source_valid.val() | !self.take.val());
-        self.is_last.next = self.closing.q.val();
-        self.two_beats.next = self.geometry.lanes.val() << 1;
-        self.lanes.next = 0.into();
-        for i in 0_usize..L {
-            if self.left.q.val() > i.to_bits::<12>() {
-                self.lanes.next = self.lanes.val().replace_bit(i, true);
-            }
-        }
-        if self.tx_ready.val() {
-            self.out_valid.d.next = false;
+        if self.used.val() {
+            self.in_valid.d.next = false;
         }
         if self.tx_ready.val() & self.out_valid.q.val() & self.out_read.q.val() {
             self.read_waits.d.next = false;
         }
-        self.taken.next = self.advance.val() & self.take.val();
-        if self.bare.q.val() {
-            self.taken.next = self.go.val() & self.is_last.val();
-        }
-        if self.go.val() {
-            self.out_valid.d.next = true;
-            self.out_keep.d.next = self.lanes.val();
-            self.out_last.d.next = self.is_last.val();
-            self.out_read.d.next = self.turn.q.val() == 3;
-            self.out_data.d.next = bit_cast::<W, A>(self.ahead.q.val());
-            self.left.d.next = self.left.q.val() - self.geometry.lanes.val();
-            self.closing.d.next = self.left.q.val() <= self.two_beats.val();
-            if self.header_beats.q.val() != 0 {
-                self.header_beats.d.next = self.header_beats.q.val() - 1;
-                self.ahead.d.next = self.ahead.q.val() >> self.geometry.beat.val();
-            }
-            if self.take.val() {
-                self.out_data.d.next =
-                    bit_cast::<W, A>(self.ahead.q.val()) | (self.source_data.val() << self.up.val());
-                self.ahead.d.next = bit_cast::<A, W>(self.source_data.val() >> self.down.val());
-                self.more.d.next = !self.source_last.val();
-            }
-            if self.is_last.val() {
-                self.busy.d.next = false;
-            }
-        }
-        if self.start.val() {
-            self.busy.d.next = true;
-            if self.grant.choice.val() == 3 {
+        if self.fetch.val() {
+            self.in_valid.d.next = true;
+            self.in_header.d.next = self.grant.header.val();
+            self.in_wide.d.next = self.grant.wide.val();
+            self.in_payload.d.next = self.grant.has_payload.val();
+            self.in_dwords.d.next = self.grant.dwords.val();
+            self.in_read.d.next = self.grant.turn.val() == 3;
+            self.in_data.d.next = self.fetched.val();
+            self.in_last.d.next = self.grant.last.val();
+            if self.grant.turn.val() == 3 {
                 self.read_waits.d.next = true;
             }
-            self.turn.d.next = self.grant.choice.val();
-            self.ahead.d.next = bit_cast::<A, 128>(self.grant.header.val());
-            self.wide.d.next = self.grant.wide.val();
-            self.header_beats.d.next = self.geometry.beat3.val();
-            if self.grant.wide.val() {
-                self.header_beats.d.next = self.geometry.beat4.val();
-            }
-            self.bare.d.next = !self.grant.has_payload.val();
-            self.more.d.next = self.grant.has_payload.val();
-            self.left.d.next = self.grant.dwords.val();
-            self.closing.d.next = self.grant.dwords.val() <= self.geometry.lanes.val();
         }
-
-        // A source without payload is done with the last beat of its header, one with payload beat by beat.
-        self.cpl_ready.next = self.taken.val() & (self.turn.q.val() == 0);
-        self.pay_ready.next = self.taken.val() & (self.turn.q.val() == 1);
-        self.small_ready.next = self.taken.val() & (self.turn.q.val() == 2);
-        self.rd_ready.next = self.taken.val() & (self.turn.q.val() == 3);
+        self.cpl_ready.next = self.fetch.val() & (self.grant.turn.val() == 0);
+        self.pay_ready.next = self.fetch.val() & (self.grant.turn.val() == 1);
+        self.small_ready.next = self.fetch.val() & (self.grant.turn.val() == 2);
+        self.rd_ready.next = self.fetch.val() & (self.grant.turn.val() == 3);
         self.tx_valid.next = self.out_valid.q.val();
         self.tx_data.next = self.out_data.q.val();
         self.tx_keep.next = self.out_keep.q.val();
         self.tx_last.next = self.out_last.q.val();
 
         if self.reset.val() {
-            self.busy.d.next = false;
+            self.in_valid.d.next = false;
+            self.begun.d.next = false;
             self.out_valid.d.next = false;
             self.read_waits.d.next = false;
-            self.turn.d.next = 0.into();
         }
     }
 }
