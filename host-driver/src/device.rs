@@ -80,4 +80,9 @@ impl Group {
     pub(crate) fn write(&self, register: Register, value: u32) {
         self.bar.write32(self.base + register.offset, value);
     }
+
+    /// Writes a word of a table that starts at a register.
+    pub(crate) fn write_word(&self, first: Register, word: u32, value: u32) {
+        self.bar.write32(self.base + first.offset + 4 * word, value);
+    }
 }

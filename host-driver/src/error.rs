@@ -6,6 +6,8 @@ use ferronic_contract::cause::Cause;
 use ferronic_contract::registers::{ID_VALUE, VERSION_VALUE};
 use ferronic_contract::thresholds::OutOfRange;
 
+use crate::filters::FilterError;
+use crate::queue::QueueName;
 use crate::rx::RxFault;
 use crate::tx::TxFault;
 
@@ -27,6 +29,17 @@ pub enum Error {
     /// A setting outside its range.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
+    /// Something that this build of the core lacks the block for.
+    #[error("{what} needs {feature}, which this build of the core does not have")]
+    Missing {
+        /// What was asked for.
+        what: &'static str,
+        /// Name of the block, as in FEATURES.
+        feature: &'static str,
+    },
+    /// A filter that cannot be had.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
     /// The RESET bit does not clear itself.
     #[error("the reset does not end: CONTROL reads {0:#010x}")]
     ResetStuck(u32),
@@ -34,7 +47,7 @@ pub enum Error {
     #[error("{queue} does not come to rest: STATUS reads {status:#010x}")]
     NotIdle {
         /// Which queue.
-        queue: &'static str,
+        queue: QueueName,
         /// What its STATUS register read last.
         status: u32,
     },
@@ -42,7 +55,7 @@ pub enum Error {
     #[error("{queue} was stopped by the core: cause {code} ({cause:?})")]
     Stopped {
         /// Which queue.
-        queue: &'static str,
+        queue: QueueName,
         /// Why; `None` for a code that means nothing to this driver.
         cause: Option<Cause>,
         /// The code.

@@ -7,13 +7,16 @@
 //! |---|---|
 //! | [`device`] | the seams |
 //! | [`dma`] | memory shared with the device; the only `unsafe` |
+//! | [`features`] | what a build of the core has |
+//! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
 //! | [`pool`] | buffers that stay mapped |
 //! | [`packet`] | a received packet, who classified it, and where it goes |
 //! | [`rx`] | receiving: poll, refill, deliver |
 //! | [`tx`] | sending and reclaiming |
 //! | [`queue`] | what RX and TX queues share |
-//! | [`nic`] | opening and closing |
+//! | [`nic`] | opening and closing; RSS, RX mode, VLAN strip, flow control |
+//! | [`filters`] | exact filters |
 //! | [`statistics`] | counters |
 //! | [`error`] | what can go wrong |
 //!
@@ -34,29 +37,36 @@
 //!         // The buffer goes out as it came in. When the ring is full, dropping it gives it back to the pool.
 //!         let _ = tx.send(packet.into_buffer(), 0, length);
 //!     };
-//!     nic.rx.turn(64, std::time::Duration::from_millis(100), &mut echo)?;
+//!     nic.rx[0].turn(64, std::time::Duration::from_millis(100), &mut echo)?;
 //!     nic.tx.flush();
 //!     nic.tx.reclaim()?;
 //! }
 //! # }
 //! ```
 
+pub mod config;
 pub mod device;
 pub mod dma;
 pub mod error;
+pub mod features;
+pub mod filters;
 pub mod nic;
 pub mod packet;
 pub mod pool;
 pub mod queue;
 pub mod ring;
 pub mod rx;
+mod station;
 pub mod statistics;
 pub mod tx;
 
+pub use config::{Config, Discovery, RxConfig};
 pub use device::{Bar, Device, Dma, Interrupts};
 pub use error::Error;
-pub use nic::{Closed, Config, Nic};
-pub use packet::{Packet, Path, Sink};
+pub use features::Features;
+pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
+pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
+pub use packet::{Packet, Path, RssHash, Segment, Sink};
 pub use pool::{Buffer, Pool};
-pub use queue::{Moderation, QueueConfig};
+pub use queue::{Moderation, QueueConfig, QueueName};
 pub use rx::Turn;

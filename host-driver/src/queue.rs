@@ -1,5 +1,6 @@
 //! What RX and TX queues share: their registers, their interrupt vector, starting and stopping.
 
+use std::fmt;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -69,9 +70,58 @@ pub(crate) fn in_range(name: &'static str, value: u32, min: u32, max: u32) -> Re
     Ok(())
 }
 
+/// Which queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueName {
+    /// An RX queue.
+    Rx(u8),
+    /// A TX queue.
+    Tx(u8),
+}
+
+impl fmt::Display for QueueName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rx(number) => write!(f, "RX queue {number}"),
+            Self::Tx(number) => write!(f, "TX queue {number}"),
+        }
+    }
+}
+
+impl QueueName {
+    /// Start of its registers.
+    pub(crate) fn base(self) -> u32 {
+        let (first, number) = match self {
+            Self::Rx(number) => (registers::RX_QUEUE, number),
+            Self::Tx(number) => (registers::TX_QUEUE, number),
+        };
+        first + u32::from(number) * registers::QUEUE_STRIDE
+    }
+
+    /// Its name in counters: `rx0`.
+    pub(crate) fn group(self) -> String {
+        match self {
+            Self::Rx(number) => format!("rx{number}"),
+            Self::Tx(number) => format!("tx{number}"),
+        }
+    }
+
+    fn vector(self) -> u32 {
+        match self {
+            Self::Rx(number) => registers::rx_vector(number.into()),
+            Self::Tx(number) => registers::tx_vector(number.into()),
+        }
+    }
+
+    /// Start of its vector's registers.
+    pub(crate) fn vector_base(self) -> u32 {
+        registers::VECTOR + self.vector() * registers::VECTOR_STRIDE
+    }
+}
+
 /// A queue's registers and its vector.
 pub(crate) struct Queue {
-    name: &'static str,
+    name: QueueName,
     registers: Group,
     vector: Group,
     vector_number: u32,
@@ -79,30 +129,18 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// RX queue 0.
-    pub(crate) fn rx(device: &Device) -> Self {
-        Self::new(device, "RX queue 0", registers::RX_QUEUE, registers::rx_vector(0))
-    }
-
-    /// TX queue 0.
-    pub(crate) fn tx(device: &Device) -> Self {
-        Self::new(device, "TX queue 0", registers::TX_QUEUE, registers::tx_vector(0))
-    }
-
-    fn new(device: &Device, name: &'static str, base: u32, vector_number: u32) -> Self {
+    pub(crate) fn new(device: &Device, name: QueueName) -> Self {
         Self {
             name,
-            registers: Group::new(device, base),
-            vector: Group::new(device, registers::VECTOR + vector_number * registers::VECTOR_STRIDE),
-            vector_number,
+            registers: Group::new(device, name.base()),
+            vector: Group::new(device, name.vector_base()),
+            vector_number: name.vector(),
             interrupts: Rc::clone(&device.interrupts),
         }
     }
 
     /// Writes the set-up of a queue that is disabled and idle.
     pub(crate) fn set_up(&self, config: &QueueConfig, ring: u64, done: u64, clock_khz: u32) -> Result<(), Error> {
-        config.thresholds.check()?;
-        in_range("interrupt frames", config.moderation.frames, 1, 255)?;
         let write_back = cycles("write-back usecs", config.write_back_usecs, clock_khz)?;
         let moderation = cycles("interrupt usecs", config.moderation.usecs, clock_khz)?;
         self.registers.write(queue::RING_LOW, ring as u32);
@@ -118,9 +156,15 @@ impl Queue {
         Ok(())
     }
 
-    /// Runs the queue, from index 0.
-    pub(crate) fn enable(&self) {
-        self.registers.write(queue::CONTROL, queue::ENABLE.at(1));
+    /// Says where the producer index goes.
+    pub(crate) fn set_index(&self, bus: u64) {
+        self.registers.write(queue::INDEX_LOW, bus as u32);
+        self.registers.write(queue::INDEX_HIGH, (bus >> 32) as u32);
+    }
+
+    /// Runs the queue, from index 0, with a CONTROL value that has ENABLE set.
+    pub(crate) fn enable(&self, control: u32) {
+        self.registers.write(queue::CONTROL, control);
     }
 
     /// Asks the queue to stop. What is in flight still ends: see [`wait_idle`](Self::wait_idle).

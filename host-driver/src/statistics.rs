@@ -1,99 +1,127 @@
 //! What the driver counts, and the core's counters by name.
 
-use ferronic_contract::registers::{self, queue, vector, Register};
+use ferronic_contract::registers::{self, queue, vector, Access, Register};
 
 use crate::device::{Device, Group};
+use crate::queue::QueueName;
 
-/// The driver's RX counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RxStatistics {
-    /// Packets delivered.
-    pub packets: u64,
-    /// Bytes delivered.
-    pub bytes: u64,
-    /// Packets dropped because no buffer could take the place of theirs.
-    pub dropped_no_buffer: u64,
-    /// Packets classified by the status bits.
-    pub status_path: u64,
-    /// Packets classified by software.
-    pub software_path: u64,
-    /// Headers prefetched while the packet before was being handled.
-    pub prefetched_ahead: u64,
-    /// Doorbells rung.
-    pub doorbells: u64,
-    /// Calls of poll.
-    pub polls: u64,
-    /// Interrupts taken.
-    pub interrupts: u64,
-    /// Completions that broke the contract.
-    pub bad_completions: u64,
+/// A struct of 64-bit counters that can be listed by name and summed.
+macro_rules! counters {
+    ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $field:ident,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$meaning])* pub $field: u64,)*
+        }
+
+        impl $name {
+            /// Every counter with its name.
+            pub fn list(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($field), self.$field)),*].into_iter()
+            }
+        }
+
+        impl<'a> std::iter::Sum<&'a $name> for $name {
+            fn sum<I: Iterator<Item = &'a $name>>(counted: I) -> Self {
+                counted.fold(Self::default(), |sum, one| Self { $($field: sum.$field + one.$field),* })
+            }
+        }
+    };
 }
 
-/// The driver's TX counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TxStatistics {
-    /// Packets given to the core.
-    pub packets: u64,
-    /// Bytes given to the core.
-    pub bytes: u64,
-    /// Packets refused because the ring was full.
-    pub ring_full: u64,
-    /// Doorbells rung.
-    pub doorbells: u64,
-    /// Buffers taken back.
-    pub reclaimed: u64,
-    /// Index write-backs that broke the contract.
-    pub bad_indices: u64,
+counters! {
+    /// The driver's counters of an RX queue.
+    RxStatistics {
+        /// Packets delivered.
+        packets,
+        /// Bytes delivered.
+        bytes,
+        /// Packets delivered in several segments.
+        scattered,
+        /// Packets delivered with the header in a buffer of its own.
+        split,
+        /// Packets dropped because no buffer could take the place of theirs.
+        dropped_no_buffer,
+        /// Frames dropped because the core could not bring all of them.
+        dropped_cut,
+        /// Packets classified by the status bits.
+        status_path,
+        /// Packets classified by software.
+        software_path,
+        /// Headers prefetched while the packet before was being handled.
+        prefetched_ahead,
+        /// Doorbells rung.
+        doorbells,
+        /// Calls of poll.
+        polls,
+        /// Interrupts taken.
+        interrupts,
+        /// Completions, or producer indices, that broke the contract.
+        bad_completions,
+    }
+}
+
+counters! {
+    /// The driver's counters of a TX queue.
+    TxStatistics {
+        /// Packets given to the core.
+        packets,
+        /// Bytes given to the core.
+        bytes,
+        /// Packets refused because the ring was full.
+        ring_full,
+        /// Doorbells rung.
+        doorbells,
+        /// Buffers taken back.
+        reclaimed,
+        /// Index write-backs that broke the contract.
+        bad_indices,
+    }
 }
 
 /// One counter of the core: 32 bits, free-running.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Group of registers: `core`, `rx0`, `tx0`, `rx0-vector` or `tx0-vector`.
-    pub group: &'static str,
+    /// Group of registers: `core`, `rx0` and so on, `tx0`, or a queue's vector as in `rx0-vector`.
+    pub group: String,
     /// Name, as in the contract.
     pub name: &'static str,
     /// Value.
     pub value: u32,
 }
 
-const GLOBAL: [Register; 10] = [
-    registers::FRAMES_IN,
-    registers::DROP_DISABLED,
-    registers::DROP_UNDERSIZE,
-    registers::DROP_OVERSIZE,
-    registers::DROP_BAD,
-    registers::DROP_FIFO,
-    registers::DROP_NO_DESCRIPTOR,
-    registers::FRAMES_OUT,
-    registers::UNEXPECTED,
-    registers::MALFORMED,
-];
+impl Counter {
+    /// The counter's name in the manner of `ethtool -S`: `rx0_drop_no_descriptor`, `drop_filter`.
+    pub fn ethtool_name(&self) -> String {
+        let prefix = match self.group.as_str() {
+            "core" => String::new(),
+            group => format!("{}_", group.replace('-', "_")),
+        };
+        prefix + &self.name.to_lowercase()
+    }
+}
 
-const QUEUE: [Register; 7] = [
-    queue::READS,
-    queue::DESCRIPTORS,
-    queue::STARVED,
-    queue::WAITED,
-    queue::FRAMES,
-    queue::DROP_BUFFER,
-    queue::LOW_WATER_EVENTS,
-];
+/// Whether the contract calls a register a counter.
+fn is_counter(register: &Register) -> bool {
+    register.access == Access::Ro && register.about.starts_with("counter")
+}
 
-/// Reads every counter of the core. Each is a register read: not for the data path.
-pub(crate) fn read(device: &Device) -> Vec<Counter> {
-    let vector_base = |number| registers::VECTOR + number * registers::VECTOR_STRIDE;
-    let groups: [(&'static str, u32, &[Register]); 5] = [
-        ("core", registers::GLOBAL, &GLOBAL),
-        ("rx0", registers::RX_QUEUE, &QUEUE),
-        ("tx0", registers::TX_QUEUE, &QUEUE),
-        ("rx0-vector", vector_base(registers::rx_vector(0)), &[vector::SENT]),
-        ("tx0-vector", vector_base(registers::tx_vector(0)), &[vector::SENT]),
-    ];
+/// Reads every counter of the core and of these queues. Each is a register read: not for the data path.
+pub(crate) fn read(device: &Device, queues: impl Iterator<Item = QueueName>) -> Vec<Counter> {
     let mut counters = Vec::new();
-    for (group, base, list) in groups {
+    let mut add = |group: String, base: u32, list: &[Register]| {
         let registers = Group::new(device, base);
-        counters.extend(list.iter().map(|&r| Counter { group, name: r.name, value: registers.read(r) }));
+        counters.extend(list.iter().filter(|register| is_counter(register)).map(|&register| Counter {
+            group: group.clone(),
+            name: register.name,
+            value: registers.read(register),
+        }));
+    };
+    add("core".into(), registers::GLOBAL, &registers::GLOBALS);
+    for name in queues {
+        let group = name.group();
+        add(format!("{group}-vector"), name.vector_base(), &vector::REGISTERS);
+        add(group, name.base(), &queue::REGISTERS);
     }
     counters
 }

@@ -7,13 +7,14 @@
 use std::time::Duration;
 
 use ferronic_contract::descriptor::{self, TxDescriptor, FLAG_EOP};
+use ferronic_contract::registers::queue;
 use ferronic_contract::MIN_FRAME;
 
 use crate::device::Device;
 use crate::dma::DmaRegion;
 use crate::error::Error;
 use crate::pool::Buffer;
-use crate::queue::{Queue, QueueConfig, RING_ALIGNMENT};
+use crate::queue::{Queue, QueueConfig, QueueName, RING_ALIGNMENT};
 use crate::ring::Producer;
 use crate::statistics::TxStatistics;
 
@@ -90,7 +91,7 @@ impl TxQueue {
         let entries = config.ring.entries() as usize;
         let descriptors = device.allocate("the TX descriptor ring", entries * descriptor::BYTES, RING_ALIGNMENT)?;
         let write_back = device.allocate("the TX index write-back", WRITE_BACK_BYTES, WRITE_BACK_BYTES)?;
-        let queue = Queue::tx(device);
+        let queue = Queue::new(device, QueueName::Tx(0));
         queue.set_up(config, descriptors.bus(), write_back.bus(), clock_khz)?;
         Ok(Self {
             queue,
@@ -102,6 +103,11 @@ impl TxQueue {
             fault: None,
             statistics: TxStatistics::default(),
         })
+    }
+
+    /// Runs the queue.
+    pub(crate) fn start(&self) {
+        self.queue.enable(queue::ENABLE.at(1));
     }
 
     /// Leaves rings and lent buffers to the device for ever.

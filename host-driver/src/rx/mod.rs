@@ -1,63 +1,43 @@
 //! Receiving.
 //!
-//! A poll looks at a batch of completions first, then takes one packet after the other: put a fresh buffer
-//! into the ring in the packet's place, publish every so many, prefetch the next packet's header, classify,
-//! deliver. When the pool has no fresh buffer the packet is dropped and its own buffer goes back, so the
+//! A poll looks at a batch of completions first, then takes one after the other: put a fresh buffer into the ring in
+//! the place of the one that came, publish every so many, prefetch the next header; with the last buffer of a frame,
+//! classify and deliver. When the pool has no fresh buffer the frame is dropped and its own buffers go back, so the
 //! ring never has a hole.
 //!
 //! Nothing the device writes is trusted: a completion that does not fit stops the queue ([`RxFault`]) with
 //! its buffers still lent to the device; closing and opening the device starts anew.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ferronic_contract::completion::{self, RxCompletion};
+use ferronic_contract::completion::RxCompletion;
 use ferronic_contract::descriptor::{self, RxDescriptor};
-use ferronic_contract::MIN_FRAME;
+use ferronic_contract::status::SOP;
 
+use crate::config::Config;
 use crate::device::Device;
 use crate::dma::DmaRegion;
 use crate::error::Error;
-use crate::nic::Config;
-use crate::packet::Filter;
-pub use crate::packet::{Packet, Path, Sink};
+use crate::features::Features;
+use crate::packet::{Frame, Origin};
+pub use crate::packet::{Packet, Path, Segment, Sink};
 use crate::pool::{Buffer, Pool};
-use crate::queue::{Queue, RING_ALIGNMENT};
-use crate::ring::{Consumer, Producer};
+use crate::queue::{Queue, QueueName, RING_ALIGNMENT};
+use crate::ring::Producer;
+use crate::station::Station;
 use crate::statistics::RxStatistics;
+
+mod assemble;
+mod completions;
+mod fault;
+
+use assemble::{Assembler, Limits, Loss};
+use completions::Completions;
+pub use fault::RxFault;
 
 /// Completions looked at before the first of them is handled.
 const BATCH: usize = 32;
-
-/// A completion that broke the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RxFault {
-    /// Not the index that is due.
-    #[error("RX completion with index {found}, where {expected} is due")]
-    Index {
-        /// What the completion says.
-        found: u16,
-        /// What is due.
-        expected: u16,
-    },
-    /// A cookie of no posted buffer.
-    #[error("RX completion {index} with cookie {cookie}, which is no posted buffer")]
-    Cookie {
-        /// Index of the completion.
-        index: u16,
-        /// The cookie.
-        cookie: u32,
-    },
-    /// A length that no frame in this buffer can have.
-    #[error("RX completion {index} with length {length}, which is not from {min} to {max}", min = MIN_FRAME)]
-    Length {
-        /// Index of the completion.
-        index: u16,
-        /// The length.
-        length: u16,
-        /// Bytes of the buffer.
-        max: u16,
-    },
-}
 
 /// What a [turn](RxQueue::turn) did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,19 +48,30 @@ pub enum Turn {
     Polled(usize),
 }
 
-/// An RX queue.
+/// What the queues of a device have in common.
+pub(crate) struct Shared<'a> {
+    pub(crate) device: &'a Device,
+    pub(crate) config: &'a Config,
+    pub(crate) features: Features,
+    pub(crate) station: &'a Arc<Station>,
+    pub(crate) clock_khz: u32,
+}
+
+/// An RX queue. It shares nothing with the others but the device's registers.
 pub struct RxQueue {
     pub(crate) queue: Queue,
+    control: u32,
     descriptors: DmaRegion,
-    completions: DmaRegion,
+    completions: Completions,
     producer: Producer,
-    consumer: Consumer,
     /// Buffers lent to the device, by number, which is the cookie.
     posted: Vec<Option<Buffer>>,
     batch: [RxCompletion; BATCH],
+    assembler: Assembler,
     pool: Pool,
     doorbell_every: u16,
-    pub(crate) filter: Filter,
+    origin: Origin,
+    station: Arc<Station>,
     armed: bool,
     fault: Option<RxFault>,
     statistics: RxStatistics,
@@ -88,30 +79,35 @@ pub struct RxQueue {
 
 impl RxQueue {
     /// Sets the queue up; it does not run yet.
-    pub(crate) fn new(
-        device: &Device,
-        pool: Pool,
-        config: &Config,
-        filter: Filter,
-        clock_khz: u32,
-    ) -> Result<Self, Error> {
-        let ring = config.rx.ring;
-        let entries = ring.entries() as usize;
-        let descriptors = device.allocate("the RX descriptor ring", entries * descriptor::BYTES, RING_ALIGNMENT)?;
-        let completions = device.allocate("the RX completion ring", entries * completion::BYTES, RING_ALIGNMENT)?;
-        let queue = Queue::rx(device);
-        queue.set_up(&config.rx, descriptors.bus(), completions.bus(), clock_khz)?;
+    pub(crate) fn new(shared: &Shared, number: u8) -> Result<Self, Error> {
+        let Shared { device, config, features, station, clock_khz } = *shared;
+        let rx = &config.rx[usize::from(number)];
+        let pool = Pool::new(&*device.dma, config.buffers, config.buffer_bytes)
+            .map_err(|source| Error::Memory { what: "packet buffers", source })?;
+        let bytes = rx.queue.ring.entries() as usize * descriptor::BYTES;
+        let descriptors = device.allocate("the RX descriptor ring", bytes, RING_ALIGNMENT)?;
+        let completions = Completions::new(device, rx)?;
+        let queue = Queue::new(device, QueueName::Rx(number));
+        queue.set_up(&rx.queue, descriptors.bus(), completions.bus(), clock_khz)?;
+        completions.set_index(&queue);
+        let limits = Limits {
+            segments: rx.most_segments(config.max_frame, config.buffer_bytes),
+            buffer: config.buffer_bytes,
+            frame: config.max_frame,
+        };
         Ok(Self {
             queue,
+            control: rx.control(),
             descriptors,
             completions,
-            producer: Producer::new(ring),
-            consumer: Consumer::new(ring),
+            producer: Producer::new(rx.queue.ring),
             posted: (0..pool.buffers()).map(|_| None).collect(),
             batch: [RxCompletion::default(); BATCH],
+            assembler: Assembler::new(limits, pool.buffers()),
             pool,
             doorbell_every: config.doorbell_every,
-            filter,
+            origin: Origin { queue: number, format: rx.format, features },
+            station: Arc::clone(station),
             armed: false,
             fault: None,
             statistics: RxStatistics::default(),
@@ -120,7 +116,7 @@ impl RxQueue {
 
     /// Enables the queue and fills its ring.
     pub(crate) fn start(&mut self) {
-        self.queue.enable();
+        self.queue.enable(self.control);
         while self.producer.free() > 0 {
             let Some(buffer) = self.pool.get() else { break };
             self.post(buffer);
@@ -133,6 +129,16 @@ impl RxQueue {
         self.descriptors.leak();
         self.completions.leak();
         std::mem::forget(std::mem::take(&mut self.posted));
+    }
+
+    /// Number of the queue.
+    pub fn number(&self) -> u8 {
+        self.origin.queue
+    }
+
+    /// The pool that the queue takes its buffers from.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// What was counted.
@@ -160,15 +166,20 @@ impl RxQueue {
         self.statistics.polls += 1;
         let mut handled = 0;
         while self.fault.is_none() && handled < budget {
-            let seen = self.look((budget - handled).min(BATCH));
-            if seen == 0 {
-                break;
-            }
+            // No frame has less than a completion, so this many cannot be more than the budget.
+            let most = (budget - handled).min(BATCH);
+            let seen = match self.completions.look(&mut self.batch[..most], &self.producer) {
+                Ok(0) => break,
+                Ok(seen) => seen,
+                Err(fault) => {
+                    self.give_up(fault);
+                    break;
+                }
+            };
             self.prefetch(0);
             for position in 0..seen {
                 let Some(buffer) = self.take(position) else { break };
-                self.handle(position, seen, buffer, sink);
-                handled += 1;
+                handled += usize::from(self.handle(position, seen, buffer, sink));
             }
         }
         match self.fault {
@@ -203,31 +214,19 @@ impl RxQueue {
         }
         if handled < budget && self.fault.is_none() {
             self.publish();
-            self.queue.arm(self.consumer.next());
+            self.queue.arm(self.completions.next());
             self.armed = true;
         }
         Ok(Turn::Polled(handled))
     }
 
-    /// Gathers up to `most` completions that are there.
-    fn look(&mut self, most: usize) -> usize {
-        let mut seen = 0;
-        for place in self.batch.iter_mut().take(most) {
-            let expected = self.consumer.expect(seen as u16);
-            let offset = expected.slot * completion::BYTES;
-            let last = self.completions.load_acquire(offset + 4 * completion::PHASE.word);
-            if (completion::PHASE.of(last) == 1) != expected.phase {
-                break;
-            }
-            *place = RxCompletion::decode(&self.completions.read(offset));
-            seen += 1;
-        }
-        seen
-    }
-
-    /// Asks the cache for the header of a completion of the batch.
+    /// Asks the cache for the header that a completion of the batch begins with.
     fn prefetch(&self, position: usize) {
-        if let Some(Some(buffer)) = self.posted.get(self.batch[position].cookie as usize) {
+        let completion = &self.batch[position];
+        if completion.status.get(SOP) == 0 {
+            return;
+        }
+        if let Some(Some(buffer)) = self.posted.get(completion.cookie as usize) {
             buffer.prefetch(0);
         }
     }
@@ -236,47 +235,49 @@ impl RxQueue {
     fn take(&mut self, position: usize) -> Option<Buffer> {
         match self.check(&self.batch[position]) {
             Ok(()) => {
-                self.consumer.take();
+                self.completions.take();
                 self.producer.retire();
                 self.posted.get_mut(self.batch[position].cookie as usize).and_then(Option::take)
             }
             Err(fault) => {
-                self.statistics.bad_completions += 1;
-                self.fault = Some(fault);
+                self.give_up(fault);
                 None
             }
         }
     }
 
+    fn give_up(&mut self, fault: RxFault) {
+        self.statistics.bad_completions += 1;
+        self.fault = Some(fault);
+    }
+
     /// Of the descriptors there is always one that the device may have completed: the ring is full between
     /// packets, and fewer than `doorbell_every`, which is at most the ring, are not published.
     fn check(&self, completion: &RxCompletion) -> Result<(), RxFault> {
-        let RxCompletion { index, length, cookie, .. } = *completion;
-        let expected = self.consumer.next();
+        let RxCompletion { index, cookie, .. } = *completion;
+        let expected = self.completions.next();
         if index != expected {
             return Err(RxFault::Index { found: index, expected });
         }
         let Some(Some(_)) = self.posted.get(cookie as usize) else {
             return Err(RxFault::Cookie { index, cookie });
         };
-        let max = self.pool.buffer_bytes();
-        if length < MIN_FRAME || length > max {
-            return Err(RxFault::Length { index, length, max });
-        }
-        Ok(())
+        self.assembler.check(completion)
     }
 
-    /// Refills the ring in the place of the packet at `position`, then delivers the packet.
-    fn handle<S: Sink + ?Sized>(&mut self, position: usize, seen: usize, buffer: Buffer, sink: &mut S) {
-        let packet = match self.pool.get() {
+    /// Refills the ring in the place of the completion at `position`, then takes its buffer in; true when that ends a
+    /// frame, which is delivered or dropped.
+    fn handle<S: Sink + ?Sized>(&mut self, position: usize, seen: usize, buffer: Buffer, sink: &mut S) -> bool {
+        let completion = self.batch[position];
+        let fresh = if self.assembler.wants(&completion) { self.pool.get() } else { None };
+        let kept = match fresh {
             Some(fresh) => {
                 self.post(fresh);
-                Some(buffer)
+                Ok(Segment { buffer, length: completion.length })
             }
             None => {
-                self.statistics.dropped_no_buffer += 1;
                 self.post(buffer);
-                None
+                Err(assemble::loss(&completion))
             }
         };
         if self.producer.unpublished() >= self.doorbell_every {
@@ -285,19 +286,24 @@ impl RxQueue {
         if position + 1 < seen {
             self.prefetch(position + 1);
         }
-        if let Some(buffer) = packet {
-            self.deliver(position, buffer, sink);
+        let ended = self.assembler.add(completion, kept, position > 0);
+        match ended {
+            None => return false,
+            Some(Ok(frame)) => self.deliver(frame, sink),
+            Some(Err(Loss::NoBuffer)) => self.statistics.dropped_no_buffer += 1,
+            Some(Err(Loss::Cut)) => self.statistics.dropped_cut += 1,
         }
+        true
     }
 
-    fn deliver<S: Sink + ?Sized>(&mut self, position: usize, buffer: Buffer, sink: &mut S) {
-        let completion = self.batch[position];
-        let prefetched_ahead = position > 0;
-        // `check` refused frames that are too short to be classified.
-        let Some(packet) = Packet::new(buffer, completion, &self.filter, prefetched_ahead) else { return };
+    fn deliver<S: Sink + ?Sized>(&mut self, frame: Frame, sink: &mut S) {
+        // The checks refused frames that are too short to be classified.
+        let Some(packet) = Packet::new(frame, self.origin, &self.station) else { return };
         self.statistics.packets += 1;
-        self.statistics.bytes += u64::from(completion.length);
-        self.statistics.prefetched_ahead += u64::from(prefetched_ahead);
+        self.statistics.bytes += u64::from(packet.length());
+        self.statistics.scattered += u64::from(packet.is_scattered());
+        self.statistics.split += u64::from(packet.split_header().is_some());
+        self.statistics.prefetched_ahead += u64::from(packet.prefetched_ahead);
         match packet.path {
             Path::Status => self.statistics.status_path += 1,
             Path::Software => self.statistics.software_path += 1,
