@@ -74,7 +74,7 @@ fn poll_send_and_reclaim_neither_allocate_nor_read_registers() {
             }
         }
         let reads = mock.reads.get();
-        let (handled, count) = allocations(|| nic.rx.poll(64, &mut Half(&mut nic.tx, 0)));
+        let (handled, count) = allocations(|| nic.rx[0].poll(64, &mut Half(&mut nic.tx, 0)));
         handled.unwrap();
         assert_eq!(count, 0, "poll");
         assert_eq!(allocations(|| nic.tx.flush()).1, 0, "flush");
@@ -84,7 +84,7 @@ fn poll_send_and_reclaim_neither_allocate_nor_read_registers() {
         assert_eq!(count, 0, "reclaim");
         assert_eq!(mock.reads.get(), reads, "a register read on the data path");
     }
-    let statistics = nic.rx.statistics();
+    let statistics = nic.rx[0].statistics();
     assert!(statistics.packets > 1000 && statistics.dropped_no_buffer > 100, "{statistics:?}");
     assert!(statistics.status_path > 100 && statistics.software_path > 100, "{statistics:?}");
     assert!(nic.tx.statistics().packets > 100);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ferronic::rx::{RxFault, Turn};
-use ferronic::Error;
+use ferronic::{Error, QueueName};
 use ferronic_contract::cause::Cause;
 use ferronic_contract::registers::{self, queue};
 
@@ -16,13 +16,13 @@ fn sleeps_when_idle_and_wakes_for_a_packet() {
     let mock = Mock::new();
     let mut nic = mock.open(&small());
     let mut sink = Numbers::default();
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(0), "looks once, then arms");
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Idle, "stays armed");
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(0), "looks once, then arms");
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Idle, "stays armed");
     mock.during_wait.borrow_mut().push_back(frame(0));
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
-    assert_eq!(nic.rx.statistics().interrupts, 1);
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
+    assert_eq!(nic.rx[0].statistics().interrupts, 1);
     assert_eq!(sink.0, [0]);
 }
 
@@ -33,9 +33,9 @@ fn a_packet_between_the_last_look_and_the_arming_is_not_stranded() {
     let mut sink = Numbers::default();
     mock.receive(&frame(0));
     mock.before_arming.borrow_mut().extend([frame(1), frame(2)]);
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(2), "fired at once, nothing else came");
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(2), "fired at once, nothing else came");
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
     assert_eq!(sink.0, [0, 1, 2]);
 }
 
@@ -47,12 +47,12 @@ fn a_budget_used_up_exactly_when_the_ring_is_empty_polls_again_before_it_sleeps(
     for i in 0..4 {
         mock.receive(&frame(i));
     }
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(4));
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(4));
     // Unarmed, so this one raises no interrupt: only a poll without a wait finds it.
     mock.receive(&frame(4));
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
     assert_eq!(mock.waits.get(), 0);
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Idle);
     assert_eq!(sink.0, [0, 1, 2, 3, 4]);
 }
 
@@ -74,7 +74,7 @@ fn the_loop_never_strands_a_packet_whatever_the_timing() {
         mock.during_wait.borrow_mut().extend(some(waiting));
         let mut idle = 0;
         while idle < 2 {
-            idle = if nic.rx.turn(2, NOW, &mut sink).unwrap() == Turn::Idle { idle + 1 } else { 0 };
+            idle = if nic.rx[0].turn(2, NOW, &mut sink).unwrap() == Turn::Idle { idle + 1 } else { 0 };
         }
         assert!(sink.0.iter().copied().eq(0..early + arming + waiting), "{pattern}: {:?}", sink.0);
     }
@@ -90,9 +90,9 @@ fn going_to_sleep_gives_the_device_its_whole_ring() {
     for i in 0..5 {
         mock.receive(&frame(i));
     }
-    nic.rx.poll(64, &mut sink).unwrap();
+    nic.rx[0].poll(64, &mut sink).unwrap();
     assert_eq!(mock.rx_ready(), 3, "five posted, told with the next doorbell");
-    nic.rx.turn(64, NOW, &mut sink).unwrap();
+    nic.rx[0].turn(64, NOW, &mut sink).unwrap();
     assert_eq!(mock.rx_ready(), 8);
 }
 
@@ -101,18 +101,18 @@ fn a_stopped_queue_and_a_removed_device_are_told_with_the_reason() {
     let mock = Mock::new();
     let mut nic = mock.open(&small());
     let mut sink = Numbers::default();
-    nic.rx.turn(4, NOW, &mut sink).unwrap();
+    nic.rx[0].turn(4, NOW, &mut sink).unwrap();
     mock.set(registers::RX_QUEUE, queue::STATUS, queue::STOPPED.at(1) | queue::CAUSE.at(3));
     mock.event(0);
-    match nic.rx.turn(4, NOW, &mut sink) {
-        Err(Error::Stopped { queue: "RX queue 0", cause: Some(Cause::TimeOut), code: 3 }) => {}
+    match nic.rx[0].turn(4, NOW, &mut sink) {
+        Err(Error::Stopped { queue: QueueName::Rx(0), cause: Some(Cause::TimeOut), code: 3 }) => {}
         other => panic!("{other:?}"),
     }
     mock.set(registers::RX_QUEUE, queue::STATUS, 0);
 
-    nic.rx.turn(4, NOW, &mut sink).unwrap();
+    nic.rx[0].turn(4, NOW, &mut sink).unwrap();
     mock.gone.set(true);
-    assert!(matches!(nic.rx.turn(4, NOW, &mut sink), Err(Error::DeviceGone)));
+    assert!(matches!(nic.rx[0].turn(4, NOW, &mut sink), Err(Error::DeviceGone)));
     assert!(matches!(nic.check(), Err(Error::DeviceGone)));
     assert!(matches!(nic.close(), Err(Error::DeviceGone)));
 }
@@ -124,8 +124,8 @@ fn a_fault_behind_good_packets_is_told_without_waiting() {
     let mut sink = Numbers::default();
     assert!(mock.receive(&frame(0)));
     assert!(mock.receive_with(&frame(1), |c| c.index = 7));
-    assert_eq!(nic.rx.turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
+    assert_eq!(nic.rx[0].turn(4, NOW, &mut sink).unwrap(), Turn::Polled(1));
     let fault = RxFault::Index { found: 7, expected: 1 };
-    assert!(matches!(nic.rx.turn(4, NOW, &mut sink), Err(Error::Rx(found)) if found == fault));
+    assert!(matches!(nic.rx[0].turn(4, NOW, &mut sink), Err(Error::Rx(found)) if found == fault));
     assert_eq!(mock.waits.get(), 0);
 }

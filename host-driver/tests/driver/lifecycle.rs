@@ -1,11 +1,13 @@
 //! Opening, closing, and what a device may do instead.
 
-use ferronic::{Config, Error, Nic};
+use ferronic::{Config, Discovery, Error, Nic, QueueName, RxConfig};
+use ferronic_contract::field::Field;
+use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::registers::{self, queue, vector};
 use ferronic_contract::thresholds::Thresholds;
 use ferronic_contract::MAX_FRAME;
 
-use crate::mock::{frame, small, Keep, Mock, Numbers, CLOCK_KHZ, OWN};
+use crate::mock::{self, frame, small, small_queues, small_with, Keep, Mock, Numbers, CLOCK_KHZ, OWN};
 
 fn refusal(mock: &std::rc::Rc<Mock>, config: &Config) -> String {
     match Nic::open(mock.device(), config) {
@@ -19,17 +21,17 @@ fn writes_the_set_up_that_was_asked_for() {
     let mock = Mock::new();
     let mut config = small();
     config.max_frame = 1522;
-    config.rx.thresholds = Thresholds { prefetch: 33, host: 5, batch: 7, write_back: 2, low_water: 6 };
-    config.rx.write_back_usecs = 4;
-    config.rx.moderation.usecs = 50;
-    config.rx.moderation.frames = 32;
+    config.rx[0].queue.thresholds = Thresholds { prefetch: 33, host: 5, batch: 7, write_back: 2, low_water: 6 };
+    config.rx[0].queue.write_back_usecs = 4;
+    config.rx[0].queue.moderation.usecs = 50;
+    config.rx[0].queue.moderation.frames = 7;
     let nic = mock.open(&config);
     let (rx, tx) = (registers::RX_QUEUE, registers::TX_QUEUE);
     assert_eq!(mock.get(rx, queue::THRESHOLDS), 33 | 5 << 8 | 7 << 16 | 2 << 24);
     assert_eq!(mock.get(rx, queue::LOW_WATER), 6);
     assert_eq!(mock.get(rx, queue::SIZE), 3);
     assert_eq!(mock.get(rx, queue::WTIMER), 4 * CLOCK_KHZ / 1000);
-    assert_eq!(mock.get(registers::VECTOR, vector::FRAMES), 32);
+    assert_eq!(mock.get(registers::VECTOR, vector::FRAMES), 7);
     assert_eq!(mock.get(registers::VECTOR, vector::CYCLES), 50 * CLOCK_KHZ / 1000);
     assert_eq!(mock.get(tx, queue::THRESHOLDS), Thresholds::default().register());
     for base in [rx, tx] {
@@ -48,30 +50,68 @@ fn writes_the_set_up_that_was_asked_for() {
 #[test]
 fn refuses_bad_settings_with_name_value_and_range() {
     let mock = Mock::new();
-    let good = small();
-    let cases = [
-        (Config { max_frame: 59, ..good }, "MAX_FRAME is 59; it must be from 60 to 9600"),
-        (Config { max_frame: MAX_FRAME + 1, ..good }, "MAX_FRAME is 9601; it must be from 60 to 9600"),
-        (Config { doorbell_every: 0, ..good }, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
-        (Config { doorbell_every: 9, ..good }, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
-        (Config { buffers: 8, ..good }, "buffers is 8; it must be from 9 to 16777216"),
-        (Config { buffer_bytes: 63, ..good }, "bytes of a buffer is 63; it must be from 64 to 16384"),
+    let cases: [(fn(&mut Config), &str); 17] = [
+        (|c| c.max_frame = 59, "MAX_FRAME is 59; it must be from 60 to 9600"),
+        (|c| c.max_frame = MAX_FRAME + 1, "MAX_FRAME is 9601; it must be from 60 to 9600"),
+        (|c| c.rx.clear(), "RX queues is 0; it must be from 1 to 16"),
+        (|c| c.rx = vec![c.rx[0]; 17], "RX queues is 17; it must be from 1 to 16"),
+        (|c| c.doorbell_every = 0, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
+        (|c| c.doorbell_every = 9, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
+        (|c| c.buffers = 8, "buffers is 8; it must be from 9 to 16777216"),
+        (|c| c.buffer_bytes = 63, "bytes of a buffer is 63; it must be from 64 to 16384"),
+        (|c| c.tx.thresholds.batch = 33, "BATCH is 33; it must be from 1 to 32"),
+        (|c| c.rx[0].queue.thresholds.write_back = 9, "WTHRESH is 9; it must be from 1 to 8"),
+        (|c| c.rx[0].queue.moderation.frames = 0, "interrupt frames is 0; it must be from 1 to 8"),
+        (|c| c.rx[0].queue.moderation.frames = 9, "interrupt frames is 9; it must be from 1 to 8"),
+        (|c| c.tx.moderation.frames = 9, "interrupt frames is 9; it must be from 1 to 8"),
+        (|c| (c.rx[0].split, c.rx[0].split_bytes) = (Split::Fixed, 0), "bytes of a split header is 0; it must be from 1 to 1023"),
+        (|c| (c.rx[0].split, c.rx[0].split_bytes) = (Split::Fixed, 1024), "bytes of a split header is 1024; it must be from 1 to 1023"),
+        (
+            |c| (c.rx[0].split, c.rx[0].split_bytes, c.buffer_bytes) = (Split::Fixed, 65, 64),
+            "bytes of a split header is 65; it must be from 1 to 64",
+        ),
+        (
+            |c| (c.rx[0].split, c.buffer_bytes) = (Split::L3, 127),
+            "bytes of a buffer for a split header is 127; it must be from 128 to 16384",
+        ),
     ];
-    for (config, message) in cases {
+    for (spoil, message) in cases {
+        let mut config = small();
+        spoil(&mut config);
         assert_eq!(refusal(&mock, &config), message);
     }
-    let mut config = good;
-    config.tx.thresholds.batch = 33;
-    assert_eq!(refusal(&mock, &config), "BATCH is 33; it must be from 1 to 32");
     assert_eq!(mock.reads.get(), 0, "refused without touching the device");
 
-    let mut config = good;
-    config.rx.moderation.frames = 256;
+    let mut config = Config::default();
+    config.rx[0].queue.moderation.frames = 256;
     assert_eq!(refusal(&mock, &config), "interrupt frames is 256; it must be from 1 to 255");
-    let mut config = good;
-    config.rx.moderation.usecs = 134_218;
+    let mut config = small();
+    config.rx[0].queue.moderation.usecs = 134_218;
     assert_eq!(refusal(&mock, &config), "interrupt usecs is 134218; it must be from 0 to 134217");
+    let config = Config { hold_usecs: Some(134_218), ..small() };
+    assert_eq!(refusal(&mock, &config), "hold usecs is 134218; it must be from 0 to 134217");
+    let config = small_queues(5);
+    assert_eq!(refusal(&mock, &config), "RX queues is 5; it must be from 1 to 4");
     assert_eq!(mock.memory.mapped(), 0, "a refused open keeps no memory");
+}
+
+#[test]
+fn what_a_build_lacks_is_refused_by_name() {
+    let cases: [(Field, fn(&mut RxConfig), &str); 6] = [
+        (registers::FEATURE_COMPACT, |c| c.format = Format::CompactHash, "a compact completion needs COMPACT"),
+        (registers::FEATURE_COMPACT, |c| c.format = Format::CompactTag, "a compact completion needs COMPACT"),
+        (registers::FEATURE_COMPACT, |c| c.discovery = Discovery::Index, "a producer index in memory needs COMPACT"),
+        (registers::FEATURE_SPLIT, |c| c.scatter = true, "a frame over several buffers needs SPLIT"),
+        (registers::FEATURE_SPLIT, |c| c.split = Split::L2, "header split needs SPLIT"),
+        (registers::FEATURE_L3, |c| c.split = Split::L4, "header split by L3 or L4 needs L3"),
+    ];
+    for (feature, ask, message) in cases {
+        let config = small_with(ask);
+        let mock = Mock::new().without(feature);
+        assert_eq!(refusal(&mock, &config), format!("{message}, which this build of the core does not have"));
+        assert_eq!(mock.get(registers::RX_QUEUE, queue::CONTROL), 0);
+        drop(Mock::new().open(&config));
+    }
 }
 
 #[test]
@@ -121,7 +161,7 @@ fn closing_stops_the_device_frees_the_memory_and_reports() {
     let mut nic = mock.open(&small());
     mock.receive(&frame(0));
     let mut keep = Keep::default();
-    nic.rx.poll(64, &mut keep).unwrap();
+    nic.rx[0].poll(64, &mut keep).unwrap();
     for _ in 0..3 {
         nic.tx.send(nic.pool().get().unwrap(), 0, 60).unwrap();
     }
@@ -145,7 +185,7 @@ fn a_device_that_does_not_come_to_rest_keeps_its_memory() {
     let nic = mock.open(&small());
     let mapped = mock.memory.mapped();
     mock.restless.set(true);
-    assert!(matches!(nic.close(), Err(Error::NotIdle { queue: "RX queue 0", status: 0 })));
+    assert!(matches!(nic.close(), Err(Error::NotIdle { queue: QueueName::Rx(0), status: 0 })));
     assert_eq!(mock.memory.mapped(), mapped);
 
     let mock = Mock::new();
@@ -160,7 +200,7 @@ fn opening_again_needs_no_goodbye() {
     let mock = Mock::new();
     let mut first = mock.open(&small());
     mock.receive(&frame(0));
-    first.rx.poll(64, &mut Numbers::default()).unwrap();
+    first.rx[0].poll(64, &mut Numbers::default()).unwrap();
     let epoch = mock.epoch();
     std::mem::forget(first);
 
@@ -169,7 +209,7 @@ fn opening_again_needs_no_goodbye() {
     let mut sink = Numbers::default();
     for i in 0..20 {
         assert!(mock.receive(&frame(i)));
-        second.rx.poll(64, &mut sink).unwrap();
+        second.rx[0].poll(64, &mut sink).unwrap();
     }
     assert!(sink.0.into_iter().eq(0..20));
 }
@@ -186,7 +226,37 @@ fn the_cores_counters_are_read_by_name() {
     assert_eq!(value("rx0", "STARVED"), 17);
     assert_eq!(value("tx0", "STARVED"), 18);
     assert_eq!(value("core", "DROP_NO_DESCRIPTOR"), 19);
-    let in_contract = |list: &[registers::Register]| list.iter().filter(|r| r.about.starts_with("counter")).count();
-    let expected = in_contract(&registers::GLOBALS) + 2 * in_contract(&queue::REGISTERS) + 2 * in_contract(&vector::REGISTERS);
-    assert_eq!(counters.len(), expected, "all that the contract calls a counter");
+    let names: Vec<&str> = counters.iter().filter(|c| c.group == "rx0").map(|c| c.name).collect();
+    let every = [
+        "READS", "DESCRIPTORS", "STARVED", "WAITED", "FRAMES", "DROP_BUFFER", "LOW_WATER_EVENTS", "DROP_NO_DESCRIPTOR",
+        "DROP_DISABLED", "CUT",
+    ];
+    assert_eq!(names, every);
+    let core: Vec<&str> = counters.iter().filter(|c| c.group == "core").map(|c| c.name).collect();
+    assert_eq!(core.len(), 13, "{core:?}");
+    assert!(["FRAMES_IN", "DROP_FILTER", "PAUSE_IN", "PAUSE_OUT", "UNEXPECTED"].iter().all(|name| core.contains(name)));
+    assert!(!core.contains(&"TIME"), "no counter");
+}
+
+#[test]
+fn every_counter_has_a_name_like_ethtools() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small_queues(3));
+    mock.set(mock::rx_base(2), queue::DROP_NO_DESCRIPTOR, 21);
+    mock.set(registers::GLOBAL, registers::DROP_FILTER, 22);
+    mock.set(registers::VECTOR + 4 * registers::VECTOR_STRIDE, vector::SENT, 23);
+    assert!(mock.receive_by(1, &frame(0), 0, |_| {}));
+    nic.rx[1].poll(1, &mut Numbers::default()).unwrap();
+    let statistics = nic.statistics();
+    let value = |name: &str| statistics.iter().find(|(found, _)| found == name).unwrap_or_else(|| panic!("{name}")).1;
+    assert_eq!((value("rx0_packets"), value("rx1_packets"), value("rx1_bytes")), (0, 1, 60));
+    assert_eq!(value("rx2_drop_no_descriptor"), 21);
+    assert_eq!(value("drop_filter"), 22);
+    assert_eq!(value("rx2_vector_sent"), 23);
+    assert_eq!(value("tx0_ring_full"), 0);
+    let mut names: Vec<&String> = statistics.iter().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), statistics.len(), "no name twice");
+    assert!(!names.iter().any(|name| name.starts_with("rx3")), "not open");
 }

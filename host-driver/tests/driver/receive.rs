@@ -12,7 +12,7 @@ fn delivers_in_order_over_many_laps_and_the_wrap_of_the_index() {
     for entries in [8, 64, 1024] {
         let mock = Mock::new();
         let mut config = small();
-        config.rx.ring = RingSize::new(entries).unwrap();
+        config.rx[0].queue.ring = RingSize::new(entries).unwrap();
         config.buffers = entries + 5;
         let mut nic = mock.open(&config);
         let mut sink = Numbers::default();
@@ -23,12 +23,12 @@ fn delivers_in_order_over_many_laps_and_the_wrap_of_the_index() {
                 sent += 1;
             }
             burst = burst % 13 + 1;
-            assert_eq!(nic.rx.poll(64, &mut sink).unwrap() as u32, sent - before);
-            assert_eq!(u32::from(nic.rx.posted()), entries, "a hole in the ring");
+            assert_eq!(nic.rx[0].poll(64, &mut sink).unwrap() as u32, sent - before);
+            assert_eq!(u32::from(nic.rx[0].posted()), entries, "a hole in the ring");
         }
         assert_eq!(mock.rx_done(), sent as u16, "wrapped twice");
         assert!(sink.0.iter().copied().eq(0..sent));
-        let statistics = nic.rx.statistics();
+        let statistics = nic.rx[0].statistics();
         assert_eq!(statistics.packets, u64::from(sent));
         assert_eq!(statistics.bytes, 60 * u64::from(sent));
         assert_eq!((statistics.status_path, statistics.software_path), (u64::from(sent), 0));
@@ -46,12 +46,12 @@ fn a_burst_longer_than_the_ring_fills_it_and_goes_on_behind_the_doorbells() {
     }
     assert_eq!(sent, 8, "all of the ring is usable");
     let mut sink = Numbers::default();
-    assert_eq!(nic.rx.poll(64, &mut sink).unwrap(), 8);
+    assert_eq!(nic.rx[0].poll(64, &mut sink).unwrap(), 8);
     while mock.receive(&frame(sent)) {
         sent += 1;
     }
     assert_eq!(sent, 16);
-    assert_eq!(nic.rx.poll(64, &mut sink).unwrap(), 8);
+    assert_eq!(nic.rx[0].poll(64, &mut sink).unwrap(), 8);
     assert!(sink.0.into_iter().eq(0..16));
 }
 
@@ -71,11 +71,11 @@ fn rings_the_doorbell_every_so_many_while_taking_packets() {
             }
         }
         let mut watch = Watch(&mock, Vec::new());
-        nic.rx.poll(64, &mut watch).unwrap();
+        nic.rx[0].poll(64, &mut watch).unwrap();
         assert_eq!(mock.rx_doorbells.get() - at_start, doorbells);
         let expected: Vec<u16> = (1..=8).map(|taken| taken / every * every).collect();
         assert_eq!(watch.1, expected, "the device gets buffers before the poll ends");
-        assert_eq!(nic.rx.statistics().doorbells, u64::from(at_start + doorbells));
+        assert_eq!(nic.rx[0].statistics().doorbells, u64::from(at_start + doorbells));
     }
 }
 
@@ -87,17 +87,17 @@ fn an_empty_pool_drops_packets_and_keeps_the_ring_full() {
     let mut keep = Keep::default();
     for i in 0..100 {
         assert!(mock.receive(&frame(i)), "the device never runs out of descriptors");
-        assert_eq!(nic.rx.poll(64, &mut keep).unwrap(), 1);
-        assert_eq!(nic.rx.posted(), 8);
+        assert_eq!(nic.rx[0].poll(64, &mut keep).unwrap(), 1);
+        assert_eq!(nic.rx[0].posted(), 8);
     }
     assert_eq!(nic.pool().available(), 0);
-    let statistics = nic.rx.statistics();
+    let statistics = nic.rx[0].statistics();
     assert_eq!((statistics.packets, statistics.dropped_no_buffer), (2, 98));
     assert_eq!(keep.0.iter().map(|p| number(p.bytes())).collect::<Vec<_>>(), [0, 1]);
 
     keep.0.clear();
     assert!(mock.receive(&frame(100)));
-    nic.rx.poll(64, &mut keep).unwrap();
+    nic.rx[0].poll(64, &mut keep).unwrap();
     assert_eq!(number(keep.0[0].bytes()), 100, "recovers when buffers come back");
 }
 
@@ -108,7 +108,7 @@ fn a_kept_packet_is_not_overwritten() {
     let mut keep = Keep::default();
     for i in 0..24 {
         assert!(mock.receive(&frame(i)));
-        nic.rx.poll(64, &mut keep).unwrap();
+        nic.rx[0].poll(64, &mut keep).unwrap();
     }
     assert!(keep.0.iter().map(|p| number(p.bytes())).eq(0..24));
 }
@@ -121,12 +121,12 @@ fn the_budget_bounds_a_poll() {
         assert!(mock.receive(&frame(i)));
     }
     let mut sink = Numbers::default();
-    assert_eq!(nic.rx.poll(0, &mut sink).unwrap(), 0);
-    assert_eq!(nic.rx.poll(3, &mut sink).unwrap(), 3);
-    assert_eq!(nic.rx.poll(3, &mut sink).unwrap(), 3);
-    assert_eq!(nic.rx.poll(3, &mut sink).unwrap(), 1);
-    assert_eq!(nic.rx.poll(3, &mut sink).unwrap(), 0);
-    assert_eq!(nic.rx.statistics().polls, 5);
+    assert_eq!(nic.rx[0].poll(0, &mut sink).unwrap(), 0);
+    assert_eq!(nic.rx[0].poll(3, &mut sink).unwrap(), 3);
+    assert_eq!(nic.rx[0].poll(3, &mut sink).unwrap(), 3);
+    assert_eq!(nic.rx[0].poll(3, &mut sink).unwrap(), 1);
+    assert_eq!(nic.rx[0].poll(3, &mut sink).unwrap(), 0);
+    assert_eq!(nic.rx[0].statistics().polls, 5);
     assert!(sink.0.into_iter().eq(0..7));
 }
 
@@ -138,12 +138,12 @@ fn headers_are_prefetched_ahead_while_more_completions_are_there() {
     for i in 0..5 {
         assert!(mock.receive(&frame(i)));
     }
-    nic.rx.poll(64, &mut keep).unwrap();
+    nic.rx[0].poll(64, &mut keep).unwrap();
     assert!(mock.receive(&frame(5)));
-    nic.rx.poll(64, &mut keep).unwrap();
+    nic.rx[0].poll(64, &mut keep).unwrap();
     let ahead: Vec<bool> = keep.0.iter().map(|p| p.prefetched_ahead).collect();
     assert_eq!(ahead, [false, true, true, true, true, false]);
-    assert_eq!(nic.rx.statistics().prefetched_ahead, 4);
+    assert_eq!(nic.rx[0].statistics().prefetched_ahead, 4);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_status_bits_classify_and_are_believed_over_the_header() {
         c.protocol = 0x86DD;
         c.status = c.status.with(ferronic_contract::status::DST, 2).with(VLAN, 1).with(L2_KIND, 1);
     }));
-    nic.rx.poll(64, &mut keep).unwrap();
+    nic.rx[0].poll(64, &mut keep).unwrap();
     let packet = &keep.0[0];
     assert_eq!(packet.path, Path::Status);
     assert_eq!(packet.class.destination, Destination::Multicast);
@@ -186,12 +186,12 @@ fn software_classifies_what_the_bits_do_not() {
                 lie(c);
             }));
         }
-        assert_eq!(nic.rx.poll(64, &mut keep).unwrap(), 4);
+        assert_eq!(nic.rx[0].poll(64, &mut keep).unwrap(), 4);
         for packet in &keep.0 {
             assert_eq!(packet.path, Path::Software);
             assert_eq!(Some(packet.class), classify(&bytes, &OWN));
         }
-        assert_eq!((nic.rx.statistics().software_path, nic.rx.statistics().status_path), (4, 0));
+        assert_eq!((nic.rx[0].statistics().software_path, nic.rx[0].statistics().status_path), (4, 0));
     }
     assert_eq!(classify(&llc, &OWN).unwrap().protocol, PROTOCOL_LLC);
 }
@@ -208,7 +208,7 @@ fn frames_compared_with_an_old_address_are_classified_anew() {
         assert_eq!(mock.mac(), nic.mac());
         // The frame that was on its way when the address changed, then one that came after.
         assert!(mock.receive(&frame(change)));
-        assert_eq!(nic.rx.poll(64, &mut keep).unwrap(), 2);
+        assert_eq!(nic.rx[0].poll(64, &mut keep).unwrap(), 2);
         let [stale, fresh] = &keep.0[..] else { panic!("two packets") };
         assert_eq!((stale.path, fresh.path), (Path::Software, Path::Status));
         assert_eq!(stale.class.destination, fresh.class.destination);
@@ -226,7 +226,7 @@ fn lengths_from_a_header_to_the_whole_buffer_arrive_whole() {
     for length in [14, 59, 60, 1518, 9600] {
         let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
         assert!(mock.receive(&bytes));
-        nic.rx.poll(64, &mut keep).unwrap();
+        nic.rx[0].poll(64, &mut keep).unwrap();
         assert_eq!(keep.0.last().unwrap().bytes(), bytes);
     }
 }

@@ -111,7 +111,7 @@ fn received_buffers_are_forwarded_without_a_copy() {
     let free = nic.pool().available();
     for i in 0..100 {
         assert!(mock.receive(&frame(i)));
-        assert_eq!(nic.rx.poll(64, &mut Forward(&mut nic.tx)).unwrap(), 1);
+        assert_eq!(nic.rx[0].poll(64, &mut Forward(&mut nic.tx)).unwrap(), 1);
         nic.tx.flush();
         assert_eq!(mock.transmit(1), [frame(i)]);
     }

@@ -15,13 +15,13 @@ fn memory_of_zeros_is_no_completion_in_any_pass() {
         let mut sink = Numbers::default();
         for i in 0..packets {
             assert!(mock.receive(&frame(i)));
-            nic.rx.poll(64, &mut sink).unwrap();
+            nic.rx[0].poll(64, &mut sink).unwrap();
         }
         // The device, or whoever, wipes the whole completion ring.
         for index in 0..8 {
             mock.write_completion(index, &[0; WORDS]);
         }
-        let polled = nic.rx.poll(64, &mut sink);
+        let polled = nic.rx[0].poll(64, &mut sink);
         assert_eq!(sink.0.len() as u32, packets, "nothing invented");
         if packets / 8 % 2 == 0 {
             assert_eq!(polled, Ok(0));
@@ -39,14 +39,14 @@ fn stale_completions_of_the_last_pass_are_not_seen() {
     let mut sink = Numbers::default();
     for i in 0..50 {
         assert!(mock.receive(&frame(i)));
-        assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
-        assert_eq!(nic.rx.poll(64, &mut sink), Ok(0));
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(0));
     }
     assert!(sink.0.into_iter().eq(0..50));
 }
 
 /// Receives three good packets, then one whose completion is changed, and says what came of it.
-fn after_three(edit: impl FnOnce(&mut RxCompletion)) -> RxFault {
+fn after_three(edit: impl FnMut(&mut RxCompletion)) -> RxFault {
     let mock = Mock::new();
     let mut nic = mock.open(&small());
     let mut sink = Numbers::default();
@@ -56,19 +56,19 @@ fn after_three(edit: impl FnOnce(&mut RxCompletion)) -> RxFault {
     assert!(mock.receive_with(&frame(3), edit));
     assert!(mock.receive(&frame(4)));
     let free = nic.pool().available();
-    assert_eq!(nic.rx.poll(64, &mut sink), Ok(3), "the good ones before it are delivered");
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(3), "the good ones before it are delivered");
     assert_eq!(sink.0, [0, 1, 2]);
-    let fault = nic.rx.fault().expect("the queue is given up");
-    assert_eq!(nic.rx.poll(64, &mut sink), Err(fault));
+    let fault = nic.rx[0].fault().expect("the queue is given up");
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Err(fault));
     assert_eq!(sink.0.len(), 3, "nothing behind it is delivered");
-    assert_eq!(nic.rx.statistics().bad_completions, 1);
+    assert_eq!(nic.rx[0].statistics().bad_completions, 1);
     assert_eq!(nic.pool().available(), free, "lent buffers stay lent");
-    assert_eq!(nic.rx.posted(), 8);
+    assert_eq!(nic.rx[0].posted(), 8);
     nic.close().unwrap();
     // Closing and opening starts anew.
     let mut nic = mock.open(&small());
     assert!(mock.receive(&frame(9)));
-    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
     fault
 }
 
@@ -78,10 +78,10 @@ fn completions_that_do_not_fit_give_the_queue_up() {
     assert_eq!(after_three(|c| c.index = 4), RxFault::Index { found: 4, expected: 3 });
     assert_eq!(after_three(|c| c.cookie = u32::MAX), RxFault::Cookie { index: 3, cookie: u32::MAX });
     assert_eq!(after_three(|c| c.cookie = 31), RxFault::Cookie { index: 3, cookie: 31 });
-    assert_eq!(after_three(|c| c.length = 2049), RxFault::Length { index: 3, length: 2049, max: 2048 });
-    assert_eq!(after_three(|c| c.length = u16::MAX), RxFault::Length { index: 3, length: u16::MAX, max: 2048 });
-    assert_eq!(after_three(|c| c.length = 13), RxFault::Length { index: 3, length: 13, max: 2048 });
-    assert_eq!(after_three(|c| c.length = 0), RxFault::Length { index: 3, length: 0, max: 2048 });
+    assert_eq!(after_three(|c| c.length = 2049), RxFault::Length { index: 3, length: 2049, min: 14, max: 2048 });
+    assert_eq!(after_three(|c| c.length = u16::MAX), RxFault::Length { index: 3, length: u16::MAX, min: 14, max: 2048 });
+    assert_eq!(after_three(|c| c.length = 13), RxFault::Length { index: 3, length: 13, min: 14, max: 2048 });
+    assert_eq!(after_three(|c| c.length = 0), RxFault::Length { index: 3, length: 0, min: 14, max: 2048 });
 }
 
 #[test]
@@ -92,9 +92,9 @@ fn a_buffer_completed_twice_is_delivered_once() {
     let mut first = 0;
     assert!(mock.receive_with(&frame(0), |c| first = c.cookie));
     assert!(mock.receive_with(&frame(1), |c| c.cookie = first));
-    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
     assert_eq!(sink.0, [0]);
-    assert_eq!(nic.rx.fault(), Some(RxFault::Cookie { index: 1, cookie: first }));
+    assert_eq!(nic.rx[0].fault(), Some(RxFault::Cookie { index: 1, cookie: first }));
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn the_same_completion_written_twice_is_delivered_once() {
     let mut sink = Numbers::default();
     let mut words = [0; WORDS];
     assert!(mock.receive_with(&frame(0), |c| words = c.encode()));
-    assert_eq!(nic.rx.poll(64, &mut sink), Ok(1));
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
     mock.write_completion(0, &words);
-    assert_eq!(nic.rx.poll(64, &mut sink), Ok(0), "behind the consumer nobody looks");
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(0), "behind the consumer nobody looks");
     mock.write_completion(1, &words);
-    assert_eq!(nic.rx.poll(64, &mut sink), Err(RxFault::Index { found: 0, expected: 1 }));
+    assert_eq!(nic.rx[0].poll(64, &mut sink), Err(RxFault::Index { found: 0, expected: 1 }));
     assert_eq!(sink.0, [0]);
 }
 
@@ -155,14 +155,14 @@ proptest! {
         let mut sink = |packet: ferronic::Packet| assert!(packet.bytes().len() <= 2048);
         for i in 0..good {
             prop_assert!(mock.receive(&frame(i)));
-            let _ = nic.rx.poll(64, &mut sink);
+            let _ = nic.rx[0].poll(64, &mut sink);
         }
         for (slot, index, cookie, length, status, phase) in writes {
             let status = ferronic_contract::status::Status(status);
             let forged = RxCompletion { length, cookie, index, phase, status, ..RxCompletion::default() };
             mock.write_completion(slot, &forged.encode());
-            let _ = nic.rx.poll(64, &mut sink);
-            prop_assert_eq!(nic.rx.posted(), 8);
+            let _ = nic.rx[0].poll(64, &mut sink);
+            prop_assert_eq!(nic.rx[0].posted(), 8);
             prop_assert_eq!(nic.pool().available(), 32 - 8);
         }
         mock.write_back(write_back);

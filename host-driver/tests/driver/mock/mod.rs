@@ -1,6 +1,9 @@
 //! A test device: registers, rings and vectors by the contract, without time.
 //!
-//! A frame is received or sent when the test says so. It can be told to misbehave.
+//! A frame is received or sent when the test says so. It can be told to misbehave. It has four RX queues, one TX queue and
+//! every optional block, unless the test takes one out.
+
+mod receive;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -8,17 +11,36 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ferronic::{Bar, Config, Device, Interrupts, Nic, Packet, Sink};
-use ferronic_contract::class::{classify, Class, Mac};
-use ferronic_contract::completion::{self, RxCompletion};
-use ferronic_contract::descriptor::{self, RxDescriptor, TxDescriptor};
-use ferronic_contract::registers::{self, queue, vector, Register};
+use ferronic::{Bar, Config, Device, Interrupts, Nic, Packet, RxConfig, Sink};
+use ferronic_contract::class::Mac;
+use ferronic_contract::descriptor::{self, TxDescriptor};
+use ferronic_contract::field::Field;
+use ferronic_contract::registers::{self, filter, queue, vector, Register};
 use ferronic_contract::ring::{distance, RingSize};
 
 use crate::memory::Memory;
 
 pub const OWN: Mac = [0x02, 0, 0, 0, 0, 1];
 pub const CLOCK_KHZ: u32 = 125_000;
+/// RX queues of the device.
+pub const RX_QUEUES: u8 = 4;
+/// Vector of TX queue 0.
+const TX_VECTOR: usize = 1;
+const VECTORS: usize = 2 * RX_QUEUES as usize;
+
+/// A write to the filters that takes effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilterWrite {
+    /// The fields of a kind.
+    Kind(usize, u32),
+    /// A row and its words.
+    Row(usize, [u32; filter::ENTRY_WORDS]),
+}
+
+/// Start of an RX queue's registers.
+pub fn rx_base(number: u8) -> u32 {
+    registers::RX_QUEUE + u32::from(number) * registers::QUEUE_STRIDE
+}
 
 #[derive(Clone, Copy, Default)]
 struct Ring {
@@ -35,9 +57,9 @@ struct Vector {
 pub struct Mock {
     pub memory: Rc<Memory>,
     words: RefCell<Vec<u32>>,
-    rx: Cell<Ring>,
+    rx: [Cell<Ring>; RX_QUEUES as usize],
     tx: Cell<Ring>,
-    vectors: [Cell<Vector>; 2],
+    vectors: [Cell<Vector>; VECTORS],
     /// Register reads so far.
     pub reads: Cell<u32>,
     /// All registers read all ones.
@@ -60,6 +82,10 @@ pub struct Mock {
     pub sent_before_arming: Cell<usize>,
     /// Completions may have been forged, so the tail proves nothing.
     pub believed: Cell<bool>,
+    /// Producer indices are not written, though the queue asks for it.
+    pub index_withheld: Cell<bool>,
+    /// Writes to the filters so far.
+    pub filter_writes: RefCell<Vec<FilterWrite>>,
 }
 
 impl Mock {
@@ -67,7 +93,7 @@ impl Mock {
         let mock = Self {
             memory: Rc::new(Memory::new()),
             words: RefCell::new(vec![0; ferronic_contract::BAR_BYTES as usize / 4]),
-            rx: Cell::default(),
+            rx: Default::default(),
             tx: Cell::default(),
             vectors: Default::default(),
             reads: Cell::new(0),
@@ -81,11 +107,23 @@ impl Mock {
             timeouts: Cell::new(0),
             sent_before_arming: Cell::new(0),
             believed: Cell::new(false),
+            index_withheld: Cell::new(false),
+            filter_writes: RefCell::default(),
         };
         mock.set(registers::GLOBAL, registers::ID, registers::ID_VALUE);
         mock.set(registers::GLOBAL, registers::VERSION, registers::VERSION_VALUE);
         mock.set(registers::GLOBAL, registers::CLOCK_KHZ, CLOCK_KHZ);
+        let queues = registers::RX_QUEUES.at(RX_QUEUES.into()) | registers::TX_QUEUES.at(1);
+        mock.set(registers::GLOBAL, registers::PARAMS, queues | registers::RX_FIFO_LOG2.at(14));
+        mock.set(registers::GLOBAL, registers::FEATURES, u32::MAX);
         Rc::new(mock)
+    }
+
+    /// Takes an optional block out.
+    pub fn without(self: Rc<Self>, feature: Field) -> Rc<Self> {
+        let features = self.get(registers::GLOBAL, registers::FEATURES);
+        self.set(registers::GLOBAL, registers::FEATURES, features & !feature.mask());
+        self
     }
 
     /// Opens the driver on it.
@@ -128,61 +166,15 @@ impl Mock {
         registers::MAC_EPOCH.of(self.get(registers::GLOBAL, registers::MAC_HIGH)) as u8
     }
 
-    /// Descriptors that the device was told of and has not used.
-    pub fn rx_ready(&self) -> u16 {
-        distance(self.rx.get().done, self.rx.get().tail)
-    }
-
-    /// Index of the next completion.
-    pub fn rx_done(&self) -> u16 {
-        self.rx.get().done
+    /// A word of a table that starts at a register.
+    pub fn word(&self, base: u32, first: Register, number: u32) -> u32 {
+        self.words.borrow()[((base + first.offset) / 4 + number) as usize]
     }
 
     fn descriptor(&self, base: u32, index: u16) -> [u32; 4] {
         let ring = self.pair(base, queue::RING_LOW, queue::RING_HIGH);
         let bus = ring + (self.size(base).slot(index) * descriptor::BYTES) as u64;
         std::array::from_fn(|i| self.memory.read_word(bus + 4 * i as u64))
-    }
-
-    /// Receives a frame as an honest core does; false when it has no descriptor.
-    pub fn receive(&self, frame: &[u8]) -> bool {
-        self.receive_with(frame, |_| {})
-    }
-
-    /// Receives a frame, with its completion changed before it is written.
-    pub fn receive_with(&self, frame: &[u8], edit: impl FnOnce(&mut RxCompletion)) -> bool {
-        if self.rx_ready() == 0 || registers::RX_ENABLE.of(self.get(registers::GLOBAL, registers::CONTROL)) == 0 {
-            return false;
-        }
-        let mut ring = self.rx.get();
-        let descriptor = RxDescriptor::decode(&self.descriptor(registers::RX_QUEUE, ring.done));
-        assert!(frame.len() <= usize::from(descriptor.length), "the test's frame is longer than the buffer");
-        self.memory.write_bytes(descriptor.address, frame);
-        let class = classify(frame, &self.mac());
-        let mut completion = RxCompletion {
-            length: frame.len() as u16,
-            protocol: class.map_or(0, |c| c.protocol),
-            status: class.map(|c: Class| c.status(self.epoch())).unwrap_or_default(),
-            cookie: descriptor.cookie,
-            index: ring.done,
-            phase: self.size(registers::RX_QUEUE).phase(ring.done),
-            ..RxCompletion::default()
-        };
-        edit(&mut completion);
-        self.write_completion(ring.done, &completion.encode());
-        ring.done = ring.done.wrapping_add(1);
-        self.rx.set(ring);
-        self.event(0);
-        true
-    }
-
-    /// Writes the words of a completion into the slot of an index.
-    pub fn write_completion(&self, index: u16, words: &[u32; completion::WORDS]) {
-        let ring = self.pair(registers::RX_QUEUE, queue::DONE_LOW, queue::DONE_HIGH);
-        let bus = ring + (self.size(registers::RX_QUEUE).slot(index) * completion::BYTES) as u64;
-        for (i, &word) in words.iter().enumerate() {
-            self.memory.write_word(bus + 4 * i as u64, word);
-        }
     }
 
     /// Sends up to `most` frames that it was told of, writes the index back, and says what they were.
@@ -197,7 +189,7 @@ impl Mock {
         }
         self.tx.set(ring);
         self.write_back(u32::from(ring.done));
-        self.event(1);
+        self.event(TX_VECTOR);
         frames
     }
 
@@ -220,21 +212,28 @@ impl Mock {
     }
 
     fn arm(&self, number: usize, seen: u16) {
-        if number == 0 {
-            self.receive_all(&self.before_arming);
-        } else {
-            self.transmit(self.sent_before_arming.take());
+        match number {
+            0 => self.receive_all(&self.before_arming),
+            TX_VECTOR => drop(self.transmit(self.sent_before_arming.take())),
+            _ => {}
         }
-        let done = if number == 0 { self.rx.get().done } else { self.tx.get().done };
+        let done = if number == TX_VECTOR { self.tx.get().done } else { self.rx[number / 2].get().done };
         let fired = self.vectors[number].get().fired;
         let at_once = done != seen;
         self.vectors[number].set(Vector { armed: !at_once, fired: fired || at_once });
     }
 
+    fn ring(&self, base: u32) -> &Cell<Ring> {
+        if base == registers::TX_QUEUE {
+            &self.tx
+        } else {
+            &self.rx[((base - registers::RX_QUEUE) / registers::QUEUE_STRIDE) as usize]
+        }
+    }
+
     fn enable(&self, base: u32, value: u32) {
         if queue::ENABLE.of(value) == 1 {
-            let ring = if base == registers::RX_QUEUE { &self.rx } else { &self.tx };
-            ring.set(Ring::default());
+            self.ring(base).set(Ring::default());
         }
         let idle = queue::ENABLE.of(value) == 0 && !self.restless.get();
         self.set(base, queue::STATUS, queue::IDLE.at(u32::from(idle)));
@@ -242,13 +241,29 @@ impl Mock {
 
     fn doorbell(&self, base: u32, value: u32) {
         let tail = u16::try_from(value).expect("a tail is 16 bits");
-        let ring = if base == registers::RX_QUEUE { &self.rx } else { &self.tx };
+        let ring = self.ring(base);
         let entries = self.size(base).entries();
         let ahead = u32::from(distance(ring.get().done, tail));
         assert!(ahead <= entries || self.believed.get(), "a doorbell beyond the ring");
         ring.set(Ring { tail, ..ring.get() });
         if base == registers::RX_QUEUE {
             self.rx_doorbells.set(self.rx_doorbells.get() + 1);
+        }
+    }
+
+    fn filter_write(&self, offset: u32, value: u32) {
+        let kinds = filter::KIND.offset..filter::KIND.offset + 4 * filter::KINDS as u32;
+        if kinds.contains(&offset) {
+            let kind = (offset - filter::KIND.offset) / 4;
+            self.filter_writes.borrow_mut().push(FilterWrite::Kind(kind as usize, value));
+        } else if offset == filter::COMMIT.offset {
+            let words = std::array::from_fn(|i| self.word(registers::FILTER, filter::ENTRY, i as u32));
+            let row = filter::COMMIT_ROW.of(value) as usize;
+            self.filter_writes.borrow_mut().push(FilterWrite::Row(row, words));
+            // The epoch in force is one, whichever way it was written.
+            let mut address = [self.get(registers::GLOBAL, registers::MAC_HIGH)];
+            registers::MAC_EPOCH.put(&mut address, filter::COMMIT_EPOCH.of(value));
+            self.set(registers::GLOBAL, registers::MAC_HIGH, address[0]);
         }
     }
 }
@@ -269,18 +284,21 @@ impl Bar for Mock {
         let stuck = self.stuck_in_reset.get();
         let stored = if offset == registers::CONTROL.offset && !stuck { value & !registers::RESET.mask() } else { value };
         self.words.borrow_mut()[(offset / 4) as usize] = stored;
-        for base in [registers::RX_QUEUE, registers::TX_QUEUE] {
+        for base in (0..RX_QUEUES).map(rx_base).chain([registers::TX_QUEUE]) {
             if offset == base + queue::CONTROL.offset {
                 self.enable(base, value);
             } else if offset == base + queue::TAIL.offset {
                 self.doorbell(base, value);
             }
         }
-        for number in 0..2 {
-            let base = registers::VECTOR + number * registers::VECTOR_STRIDE;
+        for number in 0..VECTORS {
+            let base = registers::VECTOR + number as u32 * registers::VECTOR_STRIDE;
             if offset == base + vector::ARM.offset {
-                self.arm(number as usize, u16::try_from(value).expect("an index is 16 bits"));
+                self.arm(number, u16::try_from(value).expect("an index is 16 bits"));
             }
+        }
+        if (registers::FILTER..registers::MSIX_TABLE).contains(&offset) {
+            self.filter_write(offset - registers::FILTER, value);
         }
     }
 }
@@ -314,9 +332,20 @@ pub fn number(frame: &[u8]) -> u32 {
 
 /// A set-up with rings of 8 and a doorbell every 2.
 pub fn small() -> Config {
-    let mut config = Config { mac: OWN, buffers: 32, doorbell_every: 2, ..Config::default() };
-    config.rx.ring = RingSize::new(8).unwrap();
-    config.tx.ring = RingSize::new(8).unwrap();
+    Config { mac: OWN, buffers: 32, doorbell_every: 2, ..Config::sized(RingSize::new(8).unwrap()) }
+}
+
+/// The same with one RX queue changed.
+pub fn small_with(change: impl FnOnce(&mut RxConfig)) -> Config {
+    let mut config = small();
+    change(&mut config.rx[0]);
+    config
+}
+
+/// The same with several RX queues.
+pub fn small_queues(queues: usize) -> Config {
+    let mut config = small();
+    config.rx = vec![config.rx[0]; queues];
     config
 }
 
