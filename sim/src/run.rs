@@ -177,7 +177,7 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
     world.borrow_mut().scoreboard.expect(Expectation {
         mac: nic.mac(),
         epoch: nic.epoch(),
-        ring: run.driver.rx.ring,
+        ring: run.driver.rx[0].queue.ring,
         max_frame: run.driver.max_frame,
     });
 
@@ -238,14 +238,14 @@ fn receive<M: CoreModel<B>, const B: usize>(
     loop {
         let tx = echo.then_some(&mut nic.tx);
         let mut sink = Checker { world: Rc::clone(world), tx, cost: run.cost, received, failure };
-        nic.rx.turn(run.budget, TURN, &mut sink)?;
+        nic.rx[0].turn(run.budget, TURN, &mut sink)?;
         world.borrow_mut().pass_ns(run.cost.poll_ns);
         if echo {
             nic.tx.flush();
             nic.tx.reclaim().map_err(ferronic::error::Error::from)?;
         }
         let mut world = world.borrow_mut();
-        world.settle_host_drops(nic.rx.statistics().dropped_no_buffer);
+        world.settle_host_drops(nic.rx[0].statistics().dropped_no_buffer);
         let settled = world.scoreboard.settled();
         (watcher.progress)(settled);
         let done = world.source.is_done() && world.scoreboard.is_settled();

@@ -19,7 +19,7 @@ use ferronic_tests::say;
 /// Eight descriptors serve a full line only while the host refills them within 5 µs, which an interrupt and a read
 /// of descriptors take already: long bursts of short frames lose some.
 fn starves(run: &Run) -> bool {
-    run.driver.rx.ring.entries() == 8 && run.pace.rate == Rate::Line
+    run.driver.rx[0].queue.ring.entries() == 8 && run.pace.rate == Rate::Line
 }
 
 /// Runs the frames; each must arrive as it was sent, padded, unless it is longer than the core takes.
@@ -28,7 +28,7 @@ fn all_arrive<M: CoreModel<B> + 'static, const B: usize>(frames: &[Frame], mut r
     run.received = Some(folder.path().join("received.pcap"));
     run.sent = Some(folder.path().join("sent.pcap"));
     let (report, fates) = play::<M, B>(&run, frames.to_vec().into_iter());
-    let (direction, ring, seed) = (run.direction, run.driver.rx.ring.entries(), run.pcie.seed);
+    let (direction, ring, seed) = (run.direction, run.driver.rx[0].queue.ring.entries(), run.pcie.seed);
     let what = format!("{direction:?}, {} bits, ring {ring}, seed {seed}, {:?}", 8 * B, run.pace.rate);
     say(&format!(
         "{what}: {} frames in, {} delivered, {} sent, dropped {:?}, {} mismatches, {:.1} s",

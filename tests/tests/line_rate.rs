@@ -15,7 +15,7 @@ const FRAME_SECONDS: f64 = 672e-9;
 fn run(direction: Direction, link: &str, write_back: u8) -> Report {
     let mut run = setup(direction, link, 256, 1);
     assert_eq!(run.pcie.latency_ns, 1000);
-    run.driver.rx.thresholds.write_back = write_back;
+    run.driver.rx[0].queue.thresholds.write_back = write_back;
     run.driver.tx.thresholds.write_back = write_back;
     let traffic: Generator = format!("size=60,count={FRAMES},rate=line").parse().unwrap();
     let (report, _) = play::<NicCore, 8>(&run, traffic.frames(1, run.driver.mac));

@@ -111,12 +111,12 @@ fn arming_behind_an_event_fires_at_once_whatever_the_moderation() {
 fn a_budget_that_ends_with_the_last_packet_strands_nothing() {
     let world = world(fast());
     let mut config = config(64);
-    config.rx.moderation = ferronic::queue::Moderation { usecs: 0, frames: 1 };
+    config.rx[0].queue.moderation = ferronic::queue::Moderation { usecs: 0, frames: 1 };
     let mut live = Live::open(&world, &config);
     let mut count = 0;
     let mut sink = |_: Packet| count += 1;
     let turn = |live: &mut Live, sink: &mut dyn FnMut(Packet)| {
-        live.nic.rx.turn(8, Duration::from_micros(200), &mut |packet: Packet| sink(packet)).expect("a turn")
+        live.nic.rx[0].turn(8, Duration::from_micros(200), &mut |packet: Packet| sink(packet)).expect("a turn")
     };
     assert_eq!(turn(&mut live, &mut sink), Turn::Polled(0), "nothing there: the vector is armed");
     for round in 0..20 {

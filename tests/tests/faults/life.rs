@@ -47,7 +47,7 @@ fn a_new_driver_opens_a_device_that_the_old_one_left_running() {
                 assert_eq!(packet.path, Path::Status);
                 (last, count) = (Some(n), count + 1);
             };
-            nic.rx.poll(64, &mut sink).expect("the completions are sound");
+            nic.rx[0].poll(64, &mut sink).expect("the completions are sound");
             (0..100).for_each(|_| world.borrow_mut().step());
         }
         assert!(world.borrow().source.is_done());
@@ -141,7 +141,7 @@ fn the_address_changes_under_traffic_and_no_frame_is_misjudged() {
             }
             next += 1;
         };
-        live.nic.rx.poll(64, &mut sink).expect("sound");
+        live.nic.rx[0].poll(64, &mut sink).expect("sound");
         live.pass(16);
         if next == 3000 {
             break;

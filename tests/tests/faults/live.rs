@@ -36,12 +36,15 @@ pub fn world(settings: Settings) -> Shared {
 
 /// The usual set-up with this ring on both sides.
 pub fn config(ring: u32) -> Config {
-    let mut config = Config { mac: MAC, max_frame: 9600, buffer_bytes: 9600, ..Config::default() };
-    config.rx.ring = RingSize::new(ring).expect("a ring size");
-    config.tx.ring = config.rx.ring;
-    config.doorbell_every = config.doorbell_every.min(ring as u16 / 2);
-    config.buffers = 3 * ring + 64;
-    config
+    let size = RingSize::new(ring).expect("a ring size");
+    Config {
+        mac: MAC,
+        max_frame: 9600,
+        buffer_bytes: 9600,
+        doorbell_every: 8.min(ring as u16 / 2),
+        buffers: 3 * ring + 64,
+        ..Config::sized(size)
+    }
 }
 
 /// A driver and its world.
@@ -57,7 +60,7 @@ impl Live {
         world.borrow_mut().scoreboard.expect(Expectation {
             mac: nic.mac(),
             epoch: nic.epoch(),
-            ring: config.rx.ring,
+            ring: config.rx[0].queue.ring,
             max_frame: config.max_frame,
         });
         nic.check().expect("the queues run");
@@ -83,7 +86,7 @@ impl Live {
                 send(world, tx, packet.into_buffer(), length);
             }
         };
-        let handled = self.nic.rx.poll(64, &mut sink).expect("the completions are sound");
+        let handled = self.nic.rx[0].poll(64, &mut sink).expect("the completions are sound");
         self.nic.tx.flush();
         self.nic.tx.reclaim().expect("the index is sound");
         self.pass(16);

@@ -141,7 +141,7 @@ fn removal_is_told_and_hangs_nothing() {
         // The turn that finds no packet tells; those before deliver what had arrived.
         let mut turns = 0;
         let gone = loop {
-            match live.nic.rx.turn(64, Duration::from_millis(1), &mut |packet: Packet| drop(packet)) {
+            match live.nic.rx[0].turn(64, Duration::from_millis(1), &mut |packet: Packet| drop(packet)) {
                 Ok(Turn::Idle | Turn::Polled(_)) => turns += 1,
                 Err(error) => break error,
             }

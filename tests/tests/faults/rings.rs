@@ -32,8 +32,8 @@ fn indices_wrap_at_2_to_the_16_in_a_ring_of_8() {
     }
     let mut config = config(8);
     config.doorbell_every = 2;
-    config.rx.thresholds = Thresholds { prefetch: 8, host: 1, batch: 4, ..Thresholds::default() };
-    config.tx.thresholds = config.rx.thresholds;
+    config.rx[0].queue.thresholds = Thresholds { prefetch: 8, host: 1, batch: 4, ..Thresholds::default() };
+    config.tx.thresholds = config.rx[0].queue.thresholds;
     let mut live = Live::open(&world, &config);
     live.settle(true);
     {
@@ -78,16 +78,16 @@ fn a_pool_that_runs_empty_drops_and_keeps_the_ring_full() {
     let mut live = Live::open(&world, &config);
     live.receive((0..100).map(|n| frame(200, n)));
     let mut kept = Vec::new();
-    while kept.len() as u64 + live.nic.rx.statistics().dropped_no_buffer < 100 {
+    while kept.len() as u64 + live.nic.rx[0].statistics().dropped_no_buffer < 100 {
         let mut sink = |packet: Packet| {
             assert_eq!(packet.bytes(), frame(200, packet.completion.index.into()));
             kept.push(packet);
         };
-        live.nic.rx.poll(64, &mut sink).expect("sound");
-        assert_eq!(live.nic.rx.posted(), 16, "the ring stays full");
+        live.nic.rx[0].poll(64, &mut sink).expect("sound");
+        assert_eq!(live.nic.rx[0].posted(), 16, "the ring stays full");
         live.pass(100);
     }
-    assert_eq!((kept.len(), live.nic.rx.statistics().dropped_no_buffer), (5, 95));
+    assert_eq!((kept.len(), live.nic.rx[0].statistics().dropped_no_buffer), (5, 95));
     assert_eq!(live.nic.pool().available(), 0);
     kept.clear();
     world.borrow_mut().scoreboard = Default::default();
@@ -99,7 +99,7 @@ fn a_pool_that_runs_empty_drops_and_keeps_the_ring_full() {
             assert_eq!(packet.bytes(), frame(200, 1000 + count));
             count += 1;
         };
-        live.nic.rx.poll(64, &mut sink).expect("sound");
+        live.nic.rx[0].poll(64, &mut sink).expect("sound");
         live.pass(100);
     }
     assert_eq!(count, 50);

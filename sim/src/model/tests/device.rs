@@ -181,7 +181,7 @@ fn frames_are_held_while_sending_is_off() {
 fn low_water_is_told_once_each_time_the_ring_runs_low() {
     let bench = Bench::new();
     let mut config = rings_of(8);
-    config.rx.thresholds.low_water = 3;
+    config.rx[0].queue.thresholds.low_water = 3;
     config.doorbell_every = 1;
     let mut nic = bench.open(&config);
     let events = || bench.read(RX_QUEUE, queue::LOW_WATER_EVENTS);
@@ -190,6 +190,6 @@ fn low_water_is_told_once_each_time_the_ring_runs_low() {
             bench.model.receive(&[0; 60], false).unwrap();
             assert_eq!(events(), round + u32::from(left < 3), "{left} left");
         }
-        assert_eq!(nic.rx.poll(8, &mut |_: Packet| ()).unwrap(), 8);
+        assert_eq!(nic.rx[0].poll(8, &mut |_: Packet| ()).unwrap(), 8);
     }
 }

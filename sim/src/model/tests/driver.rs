@@ -46,7 +46,7 @@ fn echo(entries: u32) {
             }
         }
         let mut sink = Echo { expected: &mut expected, tx: &mut nic.tx };
-        while nic.rx.poll(64, &mut sink).expect("the model keeps the contract") > 0 {}
+        while nic.rx[0].poll(64, &mut sink).expect("the model keeps the contract") > 0 {}
         nic.tx.flush();
         nic.tx.reclaim().expect("the model keeps the contract");
         while let Some(frame) = bench.model.sent() {
@@ -90,7 +90,7 @@ fn frames_compared_with_an_old_address_are_classified_by_software() {
     let mut sink = |packet: Packet| {
         seen.push((packet.path, packet.completion.status.destination(), packet.class.destination));
     };
-    nic.rx.poll(8, &mut sink).unwrap();
+    nic.rx[0].poll(8, &mut sink).unwrap();
     assert_eq!(seen, [(Path::Software, OtherHost, Host), (Path::Status, Host, Host)]);
 }
 
@@ -110,7 +110,7 @@ fn every_drop_has_its_cause_and_its_counter() {
     }
     assert_eq!(receive(60, false), Err(DropCause::NoDescriptor));
     let mut packets = 0;
-    nic.rx.poll(64, &mut |_: Packet| packets += 1).unwrap();
+    nic.rx[0].poll(64, &mut |_: Packet| packets += 1).unwrap();
     assert_eq!(packets, 8);
     assert_eq!(receive(60, false), Ok(8));
     nic.close().unwrap();
@@ -132,7 +132,7 @@ fn every_drop_has_its_cause_and_its_counter() {
 fn a_frame_between_the_last_look_and_the_arming_wakes_the_driver() {
     let bench = Bench::new();
     let mut nic = bench.open(&rings_of(8));
-    let mut turn = |packets: &mut u32| nic.rx.turn(4, Duration::ZERO, &mut |_: Packet| *packets += 1).unwrap();
+    let mut turn = |packets: &mut u32| nic.rx[0].turn(4, Duration::ZERO, &mut |_: Packet| *packets += 1).unwrap();
     let mut packets = 0;
     assert_eq!(turn(&mut packets), Turn::Polled(0));
     assert_eq!(turn(&mut packets), Turn::Idle);
@@ -149,7 +149,7 @@ fn opening_again_starts_anew() {
     for _ in 0..3 {
         let mut nic = bench.open(&rings_of(8));
         assert_eq!(bench.model.receive(&[0; 60], false).map(|c| (c.index, c.phase)), Ok((0, true)));
-        assert_eq!(nic.rx.poll(8, &mut |_: Packet| ()).unwrap(), 1);
+        assert_eq!(nic.rx[0].poll(8, &mut |_: Packet| ()).unwrap(), 1);
         assert_eq!(bench.global(registers::FRAMES_IN), 1);
         drop(nic);
     }

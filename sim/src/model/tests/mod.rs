@@ -54,10 +54,8 @@ impl Bench {
 
 /// Rings of `entries` descriptors, and twice as many buffers.
 fn rings_of(entries: u32) -> Config {
-    let mut config = Config { mac: OWN, buffers: 2 * entries, doorbell_every: 8, ..Config::default() };
-    config.rx.ring = RingSize::new(entries).expect("a ring size");
-    config.tx.ring = config.rx.ring;
-    config
+    let ring = RingSize::new(entries).expect("a ring size");
+    Config { mac: OWN, buffers: 2 * entries, doorbell_every: 8, ..Config::sized(ring) }
 }
 
 /// A frame whose header is likely to lie on an edge of the link-layer rule.
