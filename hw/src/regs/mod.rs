@@ -3,6 +3,7 @@
 //! Slaves of the register bus: `bus_addr` (byte offset), `bus_wdata`, `bus_write` and `bus_read` strobes.
 
 pub mod bank;
+pub mod filter;
 pub mod global;
 pub mod port;
 pub mod queue;
@@ -24,6 +25,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
     };
     vec![
         ("regs_global", verilog(global::GlobalRegs::new(build), "regs_global")),
+        ("regs_filter", verilog(filter::FilterRegs::default(), "regs_filter")),
         ("regs_queue", verilog(queue::QueueRegs::new(registers::RX_QUEUE), "regs_queue")),
         ("regs_vector", verilog(vector::VectorRegs::new(1), "regs_vector")),
     ]

@@ -11,6 +11,7 @@
 pub mod classify;
 pub mod dma;
 pub mod done;
+pub mod filter;
 pub mod packet_fifo;
 pub mod payload;
 pub mod window;
@@ -32,6 +33,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("packet_fifo_64", verilog(packet_fifo::PacketFifo::<64, 8, 3, 12, 13>::default(), "packet_fifo_64")),
         ("packet_fifo_128", verilog(packet_fifo::PacketFifo::<128, 16, 4, 11, 12>::default(), "packet_fifo_128")),
         ("classify", verilog(classify::Classify::default(), "classify")),
+        ("filter", verilog(filter::Filter::default(), "filter")),
         ("rx_done", verilog(done::Done::default(), "rx_done")),
         ("rx_path_64", verilog(RxPath64::default(), "rx_path_64")),
         ("rx_path_128", verilog(RxPath128::default(), "rx_path_128")),
