@@ -12,8 +12,15 @@ pub mod classify;
 pub mod dma;
 pub mod done;
 pub mod filter;
+pub mod ones_sum;
 pub mod packet_fifo;
 pub mod payload;
+pub mod pick;
+pub mod rss;
+pub mod strip;
+pub mod sums;
+pub mod toeplitz;
+pub mod verdict;
 pub mod window;
 
 mod path;
@@ -34,6 +41,16 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("packet_fifo_128", verilog(packet_fifo::PacketFifo::<128, 16, 4, 11, 12>::default(), "packet_fifo_128")),
         ("classify", verilog(classify::Classify::default(), "classify")),
         ("filter", verilog(filter::Filter::default(), "filter")),
+        ("strip_64", verilog(strip::Strip::<64, 8>::default(), "strip_64")),
+        ("strip_128", verilog(strip::Strip::<128, 16>::default(), "strip_128")),
+        ("strip_256", verilog(strip::Strip::<256, 32>::default(), "strip_256")),
+        ("strip_512", verilog(strip::Strip::<512, 64>::default(), "strip_512")),
+        ("sums_64", verilog(sums::Sums::<64, 8, 128, 1>::default(), "sums_64")),
+        ("sums_128", verilog(sums::Sums::<128, 16, 128, 1>::default(), "sums_128")),
+        ("sums_256", verilog(sums::Sums::<256, 32, 256, 2>::default(), "sums_256")),
+        ("sums_512", verilog(sums::Sums::<512, 64, 512, 4>::default(), "sums_512")),
+        ("verdict", verilog(verdict::Verdict::default(), "verdict")),
+        ("rss", verilog(rss::Rss::default(), "rss")),
         ("rx_done", verilog(done::Done::default(), "rx_done")),
         ("rx_path_64", verilog(RxPath64::default(), "rx_path_64")),
         ("rx_path_128", verilog(RxPath128::default(), "rx_path_128")),
