@@ -11,6 +11,7 @@
 pub mod common;
 pub mod core;
 pub mod emit;
+pub mod flow;
 pub mod irq;
 pub mod pcie;
 pub mod read;
@@ -21,7 +22,7 @@ pub mod tx;
 
 /// Every block with a bench of its own: top name and Verilog.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), tx::blocks(), irq::blocks(), regs::blocks()].concat()
+    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), flow::blocks(), tx::blocks(), irq::blocks(), regs::blocks()].concat()
 }
 
 /// Every design that the tools can be run on: the blocks, and the core itself.
