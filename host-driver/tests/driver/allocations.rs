@@ -6,9 +6,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use ferronic::tx::TxQueue;
-use ferronic::{Config, Packet, Sink};
+use ferronic::{Config, Discovery, Packet, Sink};
+use ferronic_contract::registers::queue::{Format, Split};
+use ferronic_contract::status::{CLASSIFIED, EOP, ERROR};
 
-use crate::mock::{frame, small, Mock};
+use crate::mock::{frame, small, small_queues, Mock};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -88,4 +90,56 @@ fn poll_send_and_reclaim_neither_allocate_nor_read_registers() {
     assert!(statistics.packets > 1000 && statistics.dropped_no_buffer > 100, "{statistics:?}");
     assert!(statistics.status_path > 100 && statistics.software_path > 100, "{statistics:?}");
     assert!(nic.tx.statistics().packets > 100);
+}
+
+/// Takes packets of several segments apart, and keeps one for a while.
+#[derive(Default)]
+struct Apart(Option<Packet>, u64);
+
+impl Sink for Apart {
+    fn deliver(&mut self, packet: Packet) {
+        self.1 += packet.segments().map(|segment| segment.bytes().len() as u64).sum::<u64>();
+        match self.0.replace(packet) {
+            Some(before) if self.1.is_multiple_of(2) => before.into_segments(|segment| drop(segment)),
+            before => drop(before),
+        }
+    }
+}
+
+/// Catches: a list of segments that grows or is freed; a vector in the way of a compact completion.
+#[test]
+fn several_queues_scatter_split_and_compact_completions_allocate_nothing_either() {
+    let mut config = Config { buffer_bytes: 256, buffers: 14, ..small_queues(4) };
+    for (rx, format) in config.rx.iter_mut().zip([Format::Full, Format::CompactHash, Format::CompactTag, Format::Full]) {
+        (rx.format, rx.scatter) = (format, true);
+    }
+    config.rx[1].discovery = Discovery::Index;
+    config.rx[3].discovery = Discovery::Index;
+    config.rx[3].split = Split::L3;
+    let mock = Mock::new();
+    let mut nic = mock.open(&config);
+    let mut sinks = [(); 4].map(|()| Apart::default());
+    for round in 0..4000usize {
+        let queue = round % 4;
+        for _ in 0..round % 7 {
+            let mut bytes = frame(round as u32);
+            bytes.resize(60 + round * 37 % 1459, 0);
+            let header = if queue == 3 && round % 3 == 0 { 34 } else { 0 };
+            mock.receive_by(queue as u8, &bytes, header, |c| {
+                if round % 11 == 0 && c.status.get(EOP) == 1 {
+                    c.status = c.status.with(ERROR, 1);
+                }
+                c.status = c.status.with(CLASSIFIED, (round % 5 != 0).into());
+            });
+        }
+        let reads = mock.reads.get();
+        let (handled, count) = allocations(|| nic.rx[queue].poll(64, &mut sinks[queue]));
+        handled.unwrap();
+        assert_eq!((count, mock.reads.get()), (0, reads), "queue {queue}, round {round}");
+    }
+    for rx in &nic.rx {
+        let statistics = rx.statistics();
+        assert!(statistics.scattered > 200 && statistics.dropped_cut > 20 && statistics.dropped_no_buffer > 20, "{statistics:?}");
+    }
+    assert!(nic.rx[3].statistics().split > 50);
 }

@@ -1,12 +1,17 @@
 //! The driver against a test device that keeps the contract, or breaks it where a test says so.
 
 mod allocations;
+mod filters;
+mod formats;
 mod interrupts;
 mod lifecycle;
 mod memory;
 mod mock;
 mod pool;
+mod queues;
 mod receive;
 mod ring;
+mod scatter;
+mod steer;
 mod transmit;
 mod untrusted;

@@ -2,10 +2,13 @@
 
 use ferronic::rx::RxFault;
 use ferronic::tx::{TxFault, Why};
+use ferronic::{Config, Discovery};
 use ferronic_contract::completion::{RxCompletion, WORDS};
+use ferronic_contract::registers::queue::Format;
+use ferronic_contract::status::SOP;
 use proptest::prelude::*;
 
-use crate::mock::{frame, small, Mock, Numbers};
+use crate::mock::{frame, small, small_with, Mock, Numbers};
 
 #[test]
 fn memory_of_zeros_is_no_completion_in_any_pass() {
@@ -85,6 +88,68 @@ fn completions_that_do_not_fit_give_the_queue_up() {
 }
 
 #[test]
+fn a_producer_index_that_cannot_be_gives_the_queue_up() {
+    // Three descriptors used and taken, eight published beyond them.
+    for word in [2, 12, 0xFFFF, 0x1_0004, u32::MAX] {
+        let mock = Mock::new();
+        let config = Config { doorbell_every: 1, ..small_with(|rx| rx.discovery = Discovery::Index) };
+        let mut nic = mock.open(&config);
+        let mut sink = Numbers::default();
+        for i in 0..3 {
+            assert!(mock.receive(&frame(i)));
+        }
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(3));
+        mock.write_index(0, word);
+        let fault = RxFault::ProducerIndex { word, from: 3, to: 11 };
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Err(fault));
+        mock.write_index(0, 3);
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Err(fault), "for good");
+        assert_eq!((nic.rx[0].statistics().bad_completions, sink.0.len()), (1, 3));
+        nic.close().unwrap();
+    }
+}
+
+/// Catches: a compact completion of the last pass, or none, believed because the index says so.
+#[test]
+fn an_index_ahead_of_its_completions_gives_the_queue_up_behind_the_good_ones() {
+    for format in [Format::Full, Format::CompactHash, Format::CompactTag] {
+        for laps in 0..3 {
+            let mock = Mock::new();
+            let mut nic = mock.open(&small_with(|rx| (rx.discovery, rx.format) = (Discovery::Index, format)));
+            let mut sink = Numbers::default();
+            for i in 0..8 * laps {
+                assert!(mock.receive(&frame(i)));
+                assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
+            }
+            for i in 0..2 {
+                assert!(mock.receive(&frame(i)));
+            }
+            let index = 8 * laps as u16 + 2;
+            mock.write_index(0, u32::from(index) + 2);
+            assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(2));
+            assert_eq!(nic.rx[0].poll(64, &mut sink), Err(RxFault::Phase { index }));
+        }
+    }
+}
+
+#[test]
+fn compact_completions_that_do_not_fit_give_the_queue_up() {
+    let after = |edit: fn(&mut RxCompletion)| {
+        let mock = Mock::new();
+        let mut nic = mock.open(&small_with(|rx| rx.format = Format::CompactTag));
+        let mut sink = Numbers::default();
+        assert!(mock.receive(&frame(0)));
+        assert!(mock.receive_with(&frame(1), edit));
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
+        nic.rx[0].poll(64, &mut sink).unwrap_err()
+    };
+    assert_eq!(after(|c| c.cookie = 32), RxFault::Cookie { index: 1, cookie: 32 });
+    assert_eq!(after(|c| c.length = 2049), RxFault::Length { index: 1, length: 2049, min: 14, max: 2048 });
+    assert_eq!(after(|c| c.length = 1519), RxFault::Frame { index: 1, length: 1519, min: 14, max: 1518 });
+    assert_eq!(after(|c| c.status = c.status.with(SOP, 0)), RxFault::Order { index: 1, sop: false });
+}
+
+#[test]
 fn a_buffer_completed_twice_is_delivered_once() {
     let mock = Mock::new();
     let mut nic = mock.open(&small());
@@ -147,9 +212,13 @@ proptest! {
         good in 0..20u32,
         writes in prop::collection::vec((0..8u16, 0..40u16, 0..40u32, 0..3000u16, any::<u32>(), any::<bool>()), 1..40),
         write_back in any::<u32>(),
+        format in prop::sample::select(vec![Format::Full, Format::CompactHash, Format::CompactTag]),
+        (scatter, by_index) in any::<(bool, bool)>(),
     ) {
         let mock = Mock::new();
-        let mut nic = mock.open(&small());
+        let discovery = if by_index { Discovery::Index } else { Discovery::Phase };
+        let config = small_with(|rx| (rx.format, rx.scatter, rx.discovery) = (format, scatter, discovery));
+        let mut nic = mock.open(&Config { buffer_bytes: if scatter { 256 } else { 2048 }, ..config });
         // A forgery that happens to be plausible is believed, and puts the tail beyond what the device has used.
         mock.believed.set(true);
         let mut sink = |packet: ferronic::Packet| assert!(packet.bytes().len() <= 2048);
@@ -160,10 +229,18 @@ proptest! {
         for (slot, index, cookie, length, status, phase) in writes {
             let status = ferronic_contract::status::Status(status);
             let forged = RxCompletion { length, cookie, index, phase, status, ..RxCompletion::default() };
-            mock.write_completion(slot, &forged.encode());
+            match format {
+                Format::Full => mock.write_completion(slot, &forged.encode()),
+                _ => mock.write_completion(slot, &forged.encode_compact(index & 1 == 1)),
+            }
+            if by_index {
+                mock.write_index(0, index.into());
+            }
             let _ = nic.rx[0].poll(64, &mut sink);
             prop_assert_eq!(nic.rx[0].posted(), 8);
-            prop_assert_eq!(nic.pool().available(), 32 - 8);
+            // Of a frame that has begun, up to five buffers are kept.
+            let open = 24 - nic.pool().available();
+            prop_assert!(open == 0 || scatter && open <= 5, "{open}");
         }
         mock.write_back(write_back);
         let _ = nic.tx.reclaim();
