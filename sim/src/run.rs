@@ -11,6 +11,7 @@ use crate::world::{World, WorldError};
 use ferronic::nic::{Config, Nic};
 use ferronic::packet::{Packet, Sink};
 use ferronic::tx::TxQueue;
+use ferronic_contract::registers;
 use ferronic_pcie::Settings;
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -173,12 +174,16 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
         world.trace(file)?;
     }
     let world = Rc::new(RefCell::new(world));
-    let mut nic = Nic::open(SimDevice::open(&world, run.cost), &run.driver)?;
+    let device = SimDevice::open(&world, run.cost);
+    let bar = Rc::clone(&device.bar);
+    let mut nic = Nic::open(device, &run.driver)?;
+    let features = bar.read32(registers::FEATURES.offset);
     world.borrow_mut().scoreboard.expect(Expectation {
         mac: nic.mac(),
         epoch: nic.epoch(),
         ring: run.driver.rx[0].queue.ring,
         max_frame: run.driver.max_frame,
+        features,
     });
 
     // Reading a register makes sure that every write before it has arrived: from here on the core takes frames.

@@ -8,7 +8,7 @@
 //! Frames keep their order everywhere, so each stage is a queue.
 
 use crate::core_model::Events;
-use crate::model::{self, DropCause, Verdict};
+use crate::model::{self, DropCause, Fate, Settings, Verdict};
 use crate::outcome::{cause_from_bits, ClassLine, FrameLine, Lost};
 use crate::wire::{CaptureError, CaptureWriter, Frame, Received, Sent};
 use ferronic::packet::{Packet, Path};
@@ -32,6 +32,8 @@ pub struct Expectation {
     pub ring: RingSize,
     /// Longest frame, bytes.
     pub max_frame: u16,
+    /// What this build of the core has: the register FEATURES.
+    pub features: u32,
 }
 
 /// Where a frame's line goes when it is settled.
@@ -227,14 +229,12 @@ impl Scoreboard {
         }
         if let Some(expect) = &self.expect {
             let cookie = packet.completion.cookie;
-            let must = model::expected_completion(
-                &frame.bytes,
-                &expect.mac,
-                expect.epoch,
-                self.completions,
-                expect.ring,
-                cookie,
-            );
+            let settings =
+                Settings { features: expect.features, own: expect.mac, epoch: expect.epoch, ..Settings::default() };
+            let must = match settings.judge(&frame.bytes) {
+                Fate::Queue(delivery) => delivery.completion(expect.ring, self.completions, cookie),
+                fate => return self.mismatch(format!("{}: delivered, but its fate is {fate:?}", name(frame))),
+            };
             let (is, must) = (packet.completion.encode(), must.encode());
             for field in completion::FIELDS.iter().filter(|field| field.get(&is) != field.get(&must)) {
                 wrong.push(format!("{} is {:#x}, must be {:#x}", field.name, field.get(&is), field.get(&must)));

@@ -2,9 +2,7 @@
 
 use etherparse::{EtherType, Ethernet2Slice, LinuxNonstandardEtherType, SingleVlanSlice};
 use ferronic_contract::class::Mac;
-use ferronic_contract::completion::RxCompletion;
-use ferronic_contract::ring::RingSize;
-use ferronic_contract::status::{self, Destination, Status, L2};
+use ferronic_contract::status::{Destination, L2};
 
 /// Least value of the type field that names a protocol; anything below is a length (IEEE 802.3, 3.2.6).
 const LEAST_TYPE: u16 = 1536;
@@ -20,14 +18,24 @@ pub struct Classification {
     pub protocol: u16,
     /// How the frame says what it carries.
     pub l2: L2,
-    /// VLAN tags that are wholly there, 0 to 2.
+    /// VLAN tags that are, or were, wholly there, 0 to 2.
     pub vlan_tags: u8,
-    /// Offset of the network header in bytes: 14, 18 or 22.
+    /// Offset of the network header in bytes: 14, and 4 more for each tag counted that is there.
     pub l3_offset: u8,
 }
 
 /// Classifies a frame that starts at its destination address; `None` when it has no whole Ethernet header.
 pub fn classify(frame: &[u8], own: &Mac) -> Option<Classification> {
+    classify_up_to(frame, own, MOST_TAGS)
+}
+
+/// Classifies a frame of which `stripped` says that its outer tag is gone: that one is counted, and one fewer looked for.
+pub(super) fn classify_delivered(frame: &[u8], own: &Mac, stripped: bool) -> Option<Classification> {
+    let class = classify_up_to(frame, own, MOST_TAGS - usize::from(stripped))?;
+    Some(Classification { vlan_tags: class.vlan_tags + u8::from(stripped), ..class })
+}
+
+fn classify_up_to(frame: &[u8], own: &Mac, most_tags: usize) -> Option<Classification> {
     let ethernet = Ethernet2Slice::from_slice_without_fcs(frame).ok()?;
     let l2 = framing(&ethernet);
     let protocol = match l2 {
@@ -36,39 +44,11 @@ pub fn classify(frame: &[u8], own: &Mac) -> Option<Classification> {
         L2::Raw => LinuxNonstandardEtherType::N802_3.into(),
     };
     let (mut vlan_tags, mut l3_offset) = (0, ethernet.header_slice().len() as u8);
-    for tag in tags(&ethernet) {
+    for tag in tags(&ethernet).take(most_tags) {
         vlan_tags += 1;
         l3_offset += tag.header_slice().len() as u8;
     }
     Some(Classification { destination: destination(ethernet.destination(), own), protocol, l2, vlan_tags, l3_offset })
-}
-
-/// The completion that a core with L2 classification, and nothing beyond, must write for a frame that it accepts.
-///
-/// `epoch` is the address filter's, `index` the free-running index of the completion in a ring of `size`, and
-/// `cookie` comes from the descriptor. A frame without a whole header, which the core must drop, has no class
-/// here either.
-pub fn expected_completion(frame: &[u8], own: &Mac, epoch: u8, index: u16, size: RingSize, cookie: u32) -> RxCompletion {
-    let mut completion = RxCompletion {
-        length: frame.len() as u16,
-        status: Status::default().with(status::EPOCH, u32::from(epoch)).with(status::SOP, 1).with(status::EOP, 1),
-        cookie,
-        index,
-        // The first pass over the ring is written with phase 1, the second with 0, and so on.
-        phase: (u32::from(index) / size.entries()).is_multiple_of(2),
-        ..RxCompletion::default()
-    };
-    if let Some(class) = classify(frame, own) {
-        completion.protocol = class.protocol;
-        completion.l3_offset = class.l3_offset;
-        completion.status = completion
-            .status
-            .with(status::CLASSIFIED, 1)
-            .with(status::DST, class.destination as u32)
-            .with(status::L2_KIND, class.l2 as u32)
-            .with(status::VLAN, u32::from(class.vlan_tags));
-    }
-    completion
 }
 
 /// The own address comes first, whatever it looks like: a station may be given a group address.
@@ -101,5 +81,5 @@ fn tags<'a>(ethernet: &Ethernet2Slice<'a>) -> impl Iterator<Item = SingleVlanSli
         _ => None,
     };
     let outer = tag(ethernet.ether_type(), ethernet.payload_slice());
-    std::iter::successors(outer, move |outer| tag(outer.ether_type(), outer.payload_slice())).take(MOST_TAGS)
+    std::iter::successors(outer, move |outer| tag(outer.ether_type(), outer.payload_slice()))
 }

@@ -7,57 +7,76 @@ use std::time::Duration;
 
 use ferronic::{Bar, Interrupts};
 use ferronic_contract::cause::Cause;
-use ferronic_contract::class::Mac;
-use ferronic_contract::completion::{self, RxCompletion};
+use ferronic_contract::completion::RxCompletion;
 use ferronic_contract::descriptor::{RxDescriptor, TxDescriptor, FLAG_EOP};
+use ferronic_contract::registers::queue::Format;
 use ferronic_contract::registers::{self, queue};
+use ferronic_contract::ring::RingSize;
 use ferronic_contract::{MAX_FRAME, MIN_FRAME};
 use ferronic_pcie::Memory;
 
 use super::bank::Bank;
-use super::classify::expected_completion;
+use super::expect::{Delivery, Fate, Misfit, Placed, Settings, ALL_FEATURES};
 use super::queue::{Fetched, Queue};
 use super::vector::Vector;
 use super::verdict::{verdict, DropCause, Verdict};
 
 /// Rate of the clock that the model says it has, in kHz. It has none.
 const CLOCK_KHZ: u32 = 125_000;
-/// One queue pair, 8 bytes a cycle, no packet FIFO, one read at a time.
-const PARAMS: u32 = registers::QUEUES.at(1) | registers::STREAM_BYTES.at(8) | registers::READ_TAGS.at(1);
-/// Vectors of queue pair 0.
-const RX_VECTOR: usize = registers::rx_vector(0) as usize;
-const TX_VECTOR: usize = registers::tx_vector(0) as usize;
+/// The vector of the one TX queue.
+const TX_VECTOR: u32 = registers::tx_vector(0);
+/// RX queues of [`Model::new`].
+const RX_QUEUES: usize = 4;
 
 /// A device without time: a frame is delivered, or sent, in the call that makes it possible.
 ///
 /// It has no packet FIFO, so a frame that finds no descriptor is dropped at once, as
-/// [`DropCause::NoDescriptor`], where the core would let it wait. `memory` is host memory by bus address; it
-/// must not call back into the model.
+/// [`DropCause::QueueNoDescriptor`], where the core would let it wait, and time stamps are 0. `memory` is host memory by
+/// bus address; it must not call back into the model.
 pub struct Model<M>(RefCell<State<M>>);
 
 struct State<M> {
     memory: M,
     global: Bank,
-    own: Mac,
-    epoch: u8,
-    rx: Queue,
+    settings: Settings,
+    rx: Vec<Queue>,
     tx: Queue,
-    vectors: [Vector; 2],
+    /// By number; those of TX queues that are not there stay idle.
+    vectors: Vec<Vector>,
     sent: VecDeque<Vec<u8>>,
 }
 
+/// What was written for a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The RX queue.
+    pub queue: u8,
+    /// One completion for each buffer.
+    pub completions: Vec<RxCompletion>,
+}
+
 impl<M: Memory> Model<M> {
-    /// A device after reset.
+    /// A device after reset, with four RX queues.
     pub fn new(memory: M) -> Self {
-        Self(RefCell::new(State::new(memory)))
+        Self::with_queues(memory, RX_QUEUES)
     }
 
-    /// A frame, without FCS, comes from the wire. The completion written for it, or why there is none.
+    /// A device with `rx_queues` RX queues, 1 to 16.
+    ///
+    /// # Panics
+    ///
+    /// `rx_queues` is out of range.
+    pub fn with_queues(memory: M, rx_queues: usize) -> Self {
+        assert!((1..=16).contains(&rx_queues), "{rx_queues} RX queues; there can be 1 to 16");
+        Self(RefCell::new(State::new(memory, rx_queues)))
+    }
+
+    /// A frame, without FCS, comes from the wire. What was written for it, or why nothing was.
     ///
     /// # Errors
     ///
     /// The frame was dropped, and its cause counted.
-    pub fn receive(&self, frame: &[u8], bad_fcs: bool) -> Result<RxCompletion, DropCause> {
+    pub fn receive(&self, frame: &[u8], bad_fcs: bool) -> Result<Received, DropCause> {
         self.0.borrow_mut().receive(frame, bad_fcs)
     }
 
@@ -89,85 +108,126 @@ impl<M: Memory> Interrupts for Model<M> {
 /// A group of registers.
 enum Group {
     Global,
-    Rx,
+    Rx(usize),
     Tx,
     Vector(usize),
+    Filter,
 }
 
-/// The group that an offset of the BAR lies in, and the offset in the group.
-fn group(offset: u32) -> Option<(Group, u32)> {
-    let inside = |base: u32, bytes: u32| offset.checked_sub(base).filter(|&rest| rest < bytes);
-    let vector = |number: u32| inside(registers::VECTOR + number * registers::VECTOR_STRIDE, registers::VECTOR_STRIDE);
-    inside(registers::GLOBAL, registers::SCRATCH.offset + 4)
-        .map(|rest| (Group::Global, rest))
-        .or_else(|| Some((Group::Rx, inside(registers::RX_QUEUE, registers::QUEUE_STRIDE)?)))
-        .or_else(|| Some((Group::Tx, inside(registers::TX_QUEUE, registers::QUEUE_STRIDE)?)))
-        .or_else(|| Some((Group::Vector(RX_VECTOR), vector(registers::rx_vector(0))?)))
-        .or_else(|| Some((Group::Vector(TX_VECTOR), vector(registers::tx_vector(0))?)))
-}
-
-fn global_bank() -> Bank {
+/// The values of the global registers after reset.
+fn global_bank(rx_queues: usize) -> Bank {
+    // One TX queue, 8 bytes a cycle, no packet FIFO, one read at a time.
+    let params = registers::RX_QUEUES.at(rx_queues as u32)
+        | registers::TX_QUEUES.at(1)
+        | registers::STREAM_BYTES.at(8)
+        | registers::READ_TAGS.at(1);
     let after_reset = [
         (registers::ID, registers::ID_VALUE),
         (registers::VERSION, registers::VERSION_VALUE),
-        (registers::PARAMS, PARAMS),
-        (registers::FEATURES, registers::FEATURE_L2.at(1)),
+        (registers::PARAMS, params),
+        (registers::FEATURES, ALL_FEATURES),
         (registers::CLOCK_KHZ, CLOCK_KHZ),
         (registers::MAX_FRAME, 1518),
         (registers::TIMEOUT, 6104),
+        (registers::RX_MODE, 1),
     ];
     Bank::new(&registers::GLOBALS, &after_reset)
 }
 
 impl<M: Memory> State<M> {
-    fn new(memory: M) -> Self {
-        Self {
+    fn new(memory: M, rx_queues: usize) -> Self {
+        let mut state = Self {
             memory,
-            global: global_bank(),
-            own: [0; 6],
-            epoch: 0,
-            rx: Queue::default(),
+            global: global_bank(rx_queues),
+            settings: Settings::default(),
+            rx: (0..rx_queues).map(|_| Queue::default()).collect(),
             tx: Queue::default(),
-            vectors: Default::default(),
+            vectors: Vec::new(),
             sent: VecDeque::new(),
-        }
+        };
+        state.reset();
+        state
     }
 
     /// Everything but the memory and what is on the wire already starts anew.
     fn reset(&mut self) {
-        self.global = global_bank();
-        (self.own, self.epoch) = ([0; 6], 0);
-        (self.rx, self.tx, self.vectors) = Default::default();
+        let rx_queues = self.rx.len();
+        self.global = global_bank(rx_queues);
+        self.settings = Settings::default();
+        self.rx.fill_with(Queue::default);
+        self.tx = Queue::default();
+        self.vectors.clear();
+        self.vectors.resize_with(2 * rx_queues, Vector::default);
+    }
+
+    /// The group that an offset of the BAR lies in, and the offset in the group.
+    fn group(&self, offset: u32) -> Option<(Group, u32)> {
+        let inside = |base: u32, stride: u32, groups: usize| {
+            let rest = offset.checked_sub(base)?;
+            let number = (rest / stride) as usize;
+            (number < groups).then_some((number, rest % stride))
+        };
+        // Of the vectors of TX queues there is the first.
+        let has_vector = |number: usize| number.is_multiple_of(2) || number == TX_VECTOR as usize;
+        inside(registers::GLOBAL, registers::SCRATCH.offset + 4, 1)
+            .map(|(_, rest)| (Group::Global, rest))
+            .or_else(|| {
+                let (number, rest) = inside(registers::RX_QUEUE, registers::QUEUE_STRIDE, self.rx.len())?;
+                Some((Group::Rx(number), rest))
+            })
+            .or_else(|| inside(registers::TX_QUEUE, registers::QUEUE_STRIDE, 1).map(|(_, rest)| (Group::Tx, rest)))
+            .or_else(|| {
+                let (number, rest) = inside(registers::VECTOR, registers::VECTOR_STRIDE, self.vectors.len())?;
+                has_vector(number).then_some((Group::Vector(number), rest))
+            })
+            .or_else(|| {
+                let (_, rest) = inside(registers::FILTER, registers::MSIX_TABLE - registers::FILTER, 1)?;
+                Some((Group::Filter, rest))
+            })
     }
 
     fn read(&self, offset: u32) -> u32 {
-        match group(offset) {
+        match self.group(offset) {
             Some((Group::Global, offset)) => self.global.read(offset),
-            Some((Group::Rx, offset)) => self.rx.read(offset),
+            Some((Group::Rx(number), offset)) => self.rx[number].read(offset),
             Some((Group::Tx, offset)) => self.tx.read(offset),
             Some((Group::Vector(number), offset)) => self.vectors[number].read(offset),
+            Some((Group::Filter, offset)) => self.settings.filters.read(offset),
             None => 0,
         }
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        match group(offset) {
+        match self.group(offset) {
             Some((Group::Global, offset)) => self.write_global(offset, value),
-            Some((Group::Rx, offset)) => {
-                let stopped = self.rx.write(offset, value);
-                self.vectors[RX_VECTOR].alarm_if(stopped);
+            Some((Group::Rx(number), offset)) => {
+                let stopped = self.rx[number].write(offset, value);
+                self.rx_vector(number).alarm_if(stopped);
             }
             Some((Group::Tx, offset)) => {
                 let stopped = self.tx.write(offset, value);
-                self.vectors[TX_VECTOR].alarm_if(stopped);
+                self.tx_vector().alarm_if(stopped);
                 self.transmit();
             }
             Some((Group::Vector(number), offset)) => {
-                let producer = if number == RX_VECTOR { self.rx.done() } else { self.tx.done() };
-                self.vectors[number].write(offset, value, producer);
+                let queue = if number == TX_VECTOR as usize { &self.tx } else { &self.rx[number / 2] };
+                self.vectors[number].write(offset, value, queue.done());
+            }
+            Some((Group::Filter, offset)) => {
+                if let Some(epoch) = self.settings.filters.write(offset, value) {
+                    self.settings.epoch = epoch;
+                }
             }
             None => {}
         }
+    }
+
+    fn rx_vector(&mut self, queue: usize) -> &mut Vector {
+        &mut self.vectors[registers::rx_vector(queue as u32) as usize]
+    }
+
+    fn tx_vector(&mut self) -> &mut Vector {
+        &mut self.vectors[TX_VECTOR as usize]
     }
 
     fn write_global(&mut self, offset: u32, value: u32) {
@@ -180,9 +240,13 @@ impl<M: Memory> State<M> {
         } else if offset == registers::MAC_HIGH.offset {
             let [a, b, c, d] = self.global.get(registers::MAC_LOW).to_le_bytes();
             let [e, f, ..] = registers::MAC_45.of(value).to_le_bytes();
-            self.own = [a, b, c, d, e, f];
-            self.epoch = registers::MAC_EPOCH.of(value) as u8;
+            self.settings.own = [a, b, c, d, e, f];
+            self.settings.epoch = registers::MAC_EPOCH.of(value) as u8;
         }
+        self.settings.mode = self.global.get(registers::RX_MODE);
+        self.settings.rss = self.global.get(registers::RSS);
+        self.settings.hash_filter = self.global.get(registers::HASH_FILTER);
+        self.settings.flow = self.global.get(registers::FLOW);
     }
 
     /// The MAX_FRAME register, as far as it may go.
@@ -190,56 +254,121 @@ impl<M: Memory> State<M> {
         self.global.get(registers::MAX_FRAME).min(u32::from(MAX_FRAME)) as u16
     }
 
-    fn receive(&mut self, frame: &[u8], bad_fcs: bool) -> Result<RxCompletion, DropCause> {
+    fn receive(&mut self, frame: &[u8], bad_fcs: bool) -> Result<Received, DropCause> {
         self.global.count(registers::FRAMES_IN);
-        let outcome = self.deliver(frame, bad_fcs);
+        let delivery = match self.at_the_wire(frame, bad_fcs) {
+            Ok(delivery) => delivery,
+            Err(cause) => {
+                self.global.count(cause.counter(0).1);
+                return Err(cause);
+            }
+        };
+        let number = usize::from(delivery.queue);
+        let outcome = self.deliver(number, &delivery);
         if let Err(cause) = outcome {
-            let (_, counter) = cause.counter();
-            let bank = if cause == DropCause::Buffer { &mut self.rx.bank } else { &mut self.global };
-            bank.count(counter);
+            self.rx[number].bank.count(cause.counter(0).1);
         }
         outcome
     }
 
-    fn deliver(&mut self, frame: &[u8], bad_fcs: bool) -> Result<RxCompletion, DropCause> {
+    /// What holds of a frame before its queue has a say.
+    fn at_the_wire(&self, frame: &[u8], bad_fcs: bool) -> Result<Delivery, DropCause> {
         let enabled = registers::RX_ENABLE.of(self.global.get(registers::CONTROL)) == 1;
-        let Some(size) = self.rx.running().filter(|_| enabled) else { return Err(DropCause::Disabled) };
+        if !enabled || self.rx.iter().all(|queue| queue.running().is_none()) {
+            return Err(DropCause::Disabled);
+        }
         if let Verdict::Drop(cause) = verdict(frame.len(), bad_fcs, self.max_frame()) {
             return Err(cause);
         }
-        let descriptor = match self.rx.fetch(&mut self.memory) {
-            Fetched::Descriptor(words) => RxDescriptor::decode(&words),
-            Fetched::Empty => return Err(DropCause::NoDescriptor),
-            Fetched::Off => return Err(DropCause::Disabled),
-            Fetched::Failed => {
-                self.vectors[RX_VECTOR].alarm_if(true);
-                return Err(DropCause::Disabled);
-            }
-        };
-        if frame.len() > usize::from(descriptor.length) {
-            return Err(DropCause::Buffer);
+        match self.settings.judge(frame) {
+            Fate::Pause => Err(DropCause::Pause),
+            Fate::Filtered => Err(DropCause::Filter),
+            // A queue that this device does not have never runs.
+            Fate::Queue(delivery) if usize::from(delivery.queue) >= self.rx.len() => Err(DropCause::Disabled),
+            Fate::Queue(delivery) => Ok(delivery),
         }
-        let index = self.rx.done();
-        let completion = expected_completion(frame, &self.own, self.epoch, index, size, descriptor.cookie);
+    }
+
+    fn deliver(&mut self, number: usize, delivery: &Delivery) -> Result<Received, DropCause> {
+        let queue = &mut self.rx[number];
+        let size = queue.running().ok_or(DropCause::QueueDisabled)?;
+        let control = queue.bank.get(queue::CONTROL);
+        let mut buffers = Vec::new();
+        let mut failed = false;
+        let placed = delivery.place(control, || match queue.fetch(&mut self.memory, buffers.len()) {
+            Fetched::Descriptor(words) => {
+                let descriptor = RxDescriptor::decode(&words);
+                buffers.push(descriptor);
+                Some(descriptor.length)
+            }
+            Fetched::Empty | Fetched::Off => None,
+            Fetched::Failed => {
+                failed = true;
+                None
+            }
+        });
+        let outcome = match placed {
+            Ok(placed) => Ok(self.write_frame(number, delivery, &placed, size, control, &buffers)),
+            Err(Misfit::TooLong) => Err(DropCause::Buffer),
+            Err(Misfit::NoBuffer) if failed => Err(DropCause::QueueDisabled),
+            Err(Misfit::NoBuffer) => Err(DropCause::QueueNoDescriptor),
+        };
+        self.rx_vector(number).alarm_if(failed);
+        outcome
+    }
+
+    /// Writes a frame to its buffers, and then its completions.
+    fn write_frame(
+        &mut self,
+        number: usize,
+        delivery: &Delivery,
+        placed: &Placed,
+        size: RingSize,
+        control: u32,
+        buffers: &[RxDescriptor],
+    ) -> Received {
+        let queue = &mut self.rx[number];
+        let cookies: Vec<u32> = buffers.iter().map(|buffer| buffer.cookie).collect();
+        let completions = delivery.completions(placed, size, queue.done(), &cookies);
         // Writes are posted: the device never learns what becomes of them. Host memory records the fault.
-        let _ = self.memory.write(descriptor.address, frame);
-        let ring = self.rx.bank.address(queue::DONE_LOW, queue::DONE_HIGH);
-        let bytes = completion.encode().map(u32::to_le_bytes);
-        let _ = self.memory.write(ring + (size.slot(index) * completion::BYTES) as u64, bytes.as_flattened());
-        self.rx.bank.count(queue::FRAMES);
-        let low = self.rx.finish();
-        self.vectors[RX_VECTOR].alarm_if(low);
-        self.vectors[RX_VECTOR].event();
-        Ok(completion)
+        for (piece, buffer) in placed.pieces.iter().zip(buffers) {
+            let _ = self.memory.write(buffer.address, &delivery.bytes[piece.clone()]);
+        }
+        let ring = queue.bank.address(queue::DONE_LOW, queue::DONE_HIGH);
+        let format = format(control);
+        let mut low = false;
+        for completion in &completions {
+            let slot = ring + (size.slot(completion.index) * format.bytes()) as u64;
+            let _ = match format {
+                Format::Full => self.memory.write(slot, completion.encode().map(u32::to_le_bytes).as_flattened()),
+                compact => {
+                    let words = completion.encode_compact(compact == Format::CompactTag);
+                    self.memory.write(slot, words.map(u32::to_le_bytes).as_flattened())
+                }
+            };
+            low |= queue.finish();
+        }
+        if queue::INDEX.of(control) == 1 {
+            let address = queue.bank.address(queue::INDEX_LOW, queue::INDEX_HIGH);
+            let _ = self.memory.write(address, &u32::from(queue.done()).to_le_bytes());
+        }
+        queue.bank.count(queue::FRAMES);
+        if placed.cut {
+            queue.bank.count(queue::CUT);
+        }
+        let vector = self.rx_vector(number);
+        vector.alarm_if(low);
+        vector.event();
+        Received { queue: number as u8, completions }
     }
 
     /// Sends what is posted, while the device may send.
     fn transmit(&mut self) {
         let before = self.tx.done();
         while registers::TX_ENABLE.of(self.global.get(registers::CONTROL)) == 1 {
-            match self.tx.fetch(&mut self.memory) {
+            match self.tx.fetch(&mut self.memory, 0) {
                 Fetched::Descriptor(words) => self.send(&TxDescriptor::decode(&words)),
-                Fetched::Failed => self.vectors[TX_VECTOR].alarm_if(true),
+                Fetched::Failed => self.tx_vector().alarm_if(true),
                 Fetched::Empty | Fetched::Off => break,
             }
         }
@@ -247,7 +376,7 @@ impl<M: Memory> State<M> {
         if done != before {
             let address = self.tx.bank.address(queue::DONE_LOW, queue::DONE_HIGH);
             let _ = self.memory.write(address, &u32::from(done).to_le_bytes());
-            self.vectors[TX_VECTOR].event();
+            self.tx_vector().event();
         }
     }
 
@@ -259,12 +388,12 @@ impl<M: Memory> State<M> {
                 self.tx.bank.count(queue::FRAMES);
                 self.global.count(registers::FRAMES_OUT);
                 let low = self.tx.finish();
-                self.vectors[TX_VECTOR].alarm_if(low);
+                self.tx_vector().alarm_if(low);
             }
             Err(cause) => {
                 self.tx.bank.count(queue::DROP_BUFFER);
                 self.tx.stop(cause);
-                self.vectors[TX_VECTOR].alarm_if(true);
+                self.tx_vector().alarm_if(true);
             }
         }
     }
@@ -277,5 +406,14 @@ impl<M: Memory> State<M> {
         let mut frame = vec![0; usize::from(descriptor.length)];
         self.memory.read(descriptor.address, &mut frame).map_err(|_| Cause::UnsupportedRequest)?;
         Ok(frame)
+    }
+}
+
+/// The completion format that a queue's register CONTROL asks for; the value 3 means nothing in the contract.
+fn format(control: u32) -> Format {
+    match queue::FORMAT.of(control) {
+        1 => Format::CompactHash,
+        2 => Format::CompactTag,
+        _ => Format::Full,
     }
 }

@@ -1,5 +1,7 @@
 //! A queue, RX or TX: its registers, its descriptors, and why it stopped.
 
+use std::collections::VecDeque;
+
 use ferronic_contract::cause::Cause;
 use ferronic_contract::descriptor;
 use ferronic_contract::registers::{queue, Register};
@@ -18,7 +20,7 @@ pub(super) type Words = [u32; descriptor::BYTES / 4];
 /// What asking for a descriptor gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fetched {
-    /// A descriptor. It stays the next one until [`Queue::finish`].
+    /// A descriptor. It stays where it is until [`Queue::finish`].
     Descriptor(Words),
     /// None is posted.
     Empty,
@@ -38,17 +40,18 @@ pub(super) struct Queue {
     tail: u16,
     /// First descriptor that is not done.
     done: u16,
-    /// The descriptor at `done`, once it was read.
-    held: Option<Words>,
-    /// Fewer than LOW_WATER descriptors are left.
-    low: bool,
+    /// The descriptors from `done` on that were read.
+    held: VecDeque<Words>,
+    /// Descriptors that must be left before a low-water event can come: LOW_WATER at first, LOW_WATER + BATCH after one.
+    /// `None` once they were.
+    wanted: Option<u32>,
 }
 
 impl Default for Queue {
     fn default() -> Self {
         let after_reset = [(queue::SIZE, 3), (queue::THRESHOLDS, Thresholds::default().register())];
         let bank = Bank::new(&queue::REGISTERS, &after_reset);
-        Self { bank, running: None, cause: Cause::None, tail: 0, done: 0, held: None, low: false }
+        Self { bank, running: None, cause: Cause::None, tail: 0, done: 0, held: VecDeque::new(), wanted: None }
     }
 }
 
@@ -61,7 +64,7 @@ impl Queue {
                 | queue::STOPPED.at(u32::from(stopped))
                 | queue::CAUSE.at(self.cause as u32)
         } else if is(queue::HEAD) {
-            u32::from(self.done.wrapping_add(u16::from(self.held.is_some())))
+            u32::from(self.done.wrapping_add(self.held.len() as u16))
         } else if is(queue::DONE) {
             u32::from(self.done)
         } else {
@@ -84,13 +87,13 @@ impl Queue {
         if !enable {
             self.running = None;
             self.cause = Cause::None;
-            self.held = None;
+            self.held.clear();
         } else if self.running.is_none() {
             // A size outside of the contract is no ring, and the queue stays as it is.
             self.running = 1u32.checked_shl(self.bank.get(queue::SIZE)).and_then(RingSize::new);
             (self.tail, self.done) = (0, 0);
             // An empty ring that was never filled is nothing to warn of.
-            self.low = true;
+            self.wanted = Some(self.bank.get(queue::LOW_WATER));
         }
     }
 
@@ -101,7 +104,7 @@ impl Queue {
             return true;
         }
         self.tail = tail;
-        self.low &= self.is_low();
+        self.wanted = self.wanted.filter(|wanted| self.left() < *wanted);
         false
     }
 
@@ -120,42 +123,46 @@ impl Queue {
         self.done
     }
 
-    /// The next descriptor. A ring that cannot be read stops the queue.
-    pub(super) fn fetch(&mut self, memory: &mut dyn Memory) -> Fetched {
+    /// Descriptor number `ahead` of those that are not done, counted from 0; it is read behind all before it. A ring that
+    /// cannot be read stops the queue.
+    pub(super) fn fetch(&mut self, memory: &mut dyn Memory, ahead: usize) -> Fetched {
         let Some(size) = self.running() else { return Fetched::Off };
-        if let Some(words) = self.held {
-            return Fetched::Descriptor(words);
+        if let Some(words) = self.held.get(ahead) {
+            return Fetched::Descriptor(*words);
         }
-        if self.done == self.tail {
+        let index = self.done.wrapping_add(ahead as u16);
+        if ahead as u32 >= self.left() {
             return Fetched::Empty;
         }
         let ring = self.bank.address(queue::RING_LOW, queue::RING_HIGH) & RING_ADDRESS;
         let mut bytes = [0; descriptor::BYTES];
         self.bank.count(queue::READS);
-        if memory.read(ring + (size.slot(self.done) * descriptor::BYTES) as u64, &mut bytes).is_err() {
+        if memory.read(ring + (size.slot(index) * descriptor::BYTES) as u64, &mut bytes).is_err() {
             self.stop(Cause::UnsupportedRequest);
             return Fetched::Failed;
         }
         self.bank.count(queue::DESCRIPTORS);
         let (words, _) = bytes.as_chunks::<4>();
         let words = std::array::from_fn(|i| u32::from_le_bytes(words[i]));
-        self.held = Some(words);
+        self.held.push_back(words);
         Fetched::Descriptor(words)
     }
 
-    /// Done with the descriptor fetched last. True when that left fewer than LOW_WATER.
+    /// Done with the first of the descriptors. True when that left fewer than LOW_WATER.
     pub(super) fn finish(&mut self) -> bool {
-        self.held = None;
+        self.held.pop_front();
         self.done = self.done.wrapping_add(1);
-        let event = self.is_low() && !self.low;
-        self.low |= event;
+        let low_water = self.bank.get(queue::LOW_WATER);
+        let event = self.wanted.is_none() && self.left() < low_water;
         if event {
+            self.wanted = Some(low_water + queue::BATCH.of(self.bank.get(queue::THRESHOLDS)));
             self.bank.count(queue::LOW_WATER_EVENTS);
         }
         event
     }
 
-    fn is_low(&self) -> bool {
-        u32::from(distance(self.done, self.tail)) < self.bank.get(queue::LOW_WATER)
+    /// Descriptors posted and not done.
+    fn left(&self) -> u32 {
+        distance(self.done, self.tail).into()
     }
 }

@@ -3,10 +3,10 @@
 use ferronic_contract::registers::{self, Register};
 use ferronic_contract::MIN_FRAME;
 
-/// Why a frame was dropped. Every received frame is delivered or dropped for one of these.
+/// Why a frame did not get to memory. Every received frame is delivered or lost for one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropCause {
-    /// RX or its queue was disabled or stopped.
+    /// RX was disabled, or no queue was running.
     Disabled,
     /// Marked bad by the MAC: its FCS is wrong.
     Bad,
@@ -18,16 +18,35 @@ pub enum DropCause {
     Fifo,
     /// The packet FIFO was full while its head waited for a descriptor.
     NoDescriptor,
-    /// Longer than the descriptor's buffer.
+    /// A PAUSE frame, taken out and heeded.
+    Pause,
+    /// Dropped by a filter, or for another station.
+    Filter,
+    /// Its queue was disabled or stopped.
+    QueueDisabled,
+    /// Its queue had no descriptor in time.
+    QueueNoDescriptor,
+    /// Longer than the buffer, in a queue that does not scatter.
     Buffer,
 }
 
 impl DropCause {
     /// Every cause, in the order in which the core asks.
-    pub const ALL: [Self; 7] =
-        [Self::Disabled, Self::Bad, Self::Undersize, Self::Oversize, Self::Fifo, Self::NoDescriptor, Self::Buffer];
+    pub const ALL: [Self; 11] = [
+        Self::Disabled,
+        Self::Bad,
+        Self::Undersize,
+        Self::Oversize,
+        Self::Fifo,
+        Self::NoDescriptor,
+        Self::Pause,
+        Self::Filter,
+        Self::QueueDisabled,
+        Self::QueueNoDescriptor,
+        Self::Buffer,
+    ];
 
-    /// Short name, as in reports: that of the counter.
+    /// Short name, as in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Disabled => "disabled",
@@ -36,12 +55,18 @@ impl DropCause {
             Self::Oversize => "oversize",
             Self::Fifo => "fifo",
             Self::NoDescriptor => "no_descriptor",
+            Self::Pause => "pause",
+            Self::Filter => "filter",
+            Self::QueueDisabled => "queue_disabled",
+            Self::QueueNoDescriptor => "queue_no_descriptor",
             Self::Buffer => "buffer",
         }
     }
 
-    /// The counter of a cause: where its group of registers starts in the BAR, and the register.
-    pub const fn counter(self) -> (u32, Register) {
+    /// The counter of a cause, for a frame of RX queue `queue` where it is the queue's own: where its group of registers
+    /// starts in the BAR, and the register.
+    pub const fn counter(self, queue: u32) -> (u32, Register) {
+        let own = registers::RX_QUEUE + queue * registers::QUEUE_STRIDE;
         match self {
             Self::Disabled => (registers::GLOBAL, registers::DROP_DISABLED),
             Self::Bad => (registers::GLOBAL, registers::DROP_BAD),
@@ -49,7 +74,11 @@ impl DropCause {
             Self::Oversize => (registers::GLOBAL, registers::DROP_OVERSIZE),
             Self::Fifo => (registers::GLOBAL, registers::DROP_FIFO),
             Self::NoDescriptor => (registers::GLOBAL, registers::DROP_NO_DESCRIPTOR),
-            Self::Buffer => (registers::RX_QUEUE, registers::queue::DROP_BUFFER),
+            Self::Pause => (registers::GLOBAL, registers::PAUSE_IN),
+            Self::Filter => (registers::GLOBAL, registers::DROP_FILTER),
+            Self::QueueDisabled => (own, registers::queue::DROP_DISABLED),
+            Self::QueueNoDescriptor => (own, registers::queue::DROP_NO_DESCRIPTOR),
+            Self::Buffer => (own, registers::queue::DROP_BUFFER),
         }
     }
 }

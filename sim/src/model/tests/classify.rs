@@ -2,7 +2,9 @@ use ferronic_contract::class;
 use ferronic_contract::ring::RingSize;
 
 use super::{edgy_frame, OWN};
-use crate::model::{classify, expected_completion, verdict, DropCause, Verdict};
+use crate::model::{classify, verdict, DropCause, Fate, Settings, Verdict, ALL_FEATURES};
+use ferronic_contract::completion::RxCompletion;
+use ferronic_contract::registers;
 
 #[test]
 fn model_and_software_path_agree_on_edgy_frames() {
@@ -37,14 +39,28 @@ fn a_completion_carries_the_class_and_where_it_lies_in_the_ring() {
     let mut frame = [0; 60];
     frame[..6].copy_from_slice(&OWN);
     frame[12..18].copy_from_slice(&[0x81, 0, 0, 5, 8, 0]);
-    let completion = expected_completion(&frame, &OWN, 5, 0x1008, size, 77);
+    let completion = |features, index| match (Settings { features, own: OWN, epoch: 5, ..Settings::default() }).judge(&frame) {
+        Fate::Queue(delivery) => delivery.completion(size, index, 77),
+        fate => panic!("{fate:?}"),
+    };
+    // A core with L2 classification alone says nothing else: all 0 but the class and its place.
     let class = class::classify(&frame, &OWN).unwrap();
-    assert_eq!(completion.status, class.status(5));
-    assert_eq!((completion.length, completion.protocol, completion.l3_offset), (60, 0x8100, 18));
-    assert_eq!((completion.cookie, completion.index), (77, 0x1008));
+    let expected = RxCompletion {
+        length: 60,
+        protocol: 0x8100,
+        status: class.status(5),
+        cookie: 77,
+        index: 0x1008,
+        l3_offset: 18,
+        phase: size.phase(0x1008),
+        ..RxCompletion::default()
+    };
+    assert_eq!(completion(registers::FEATURE_L2.mask(), 0x1008), expected);
+    // With everything: the type is IPv4, but there is none. The words behind byte 14 add up to 5 + 0x0800.
+    let all = RxCompletion { header_length: 18, raw_checksum: 0x0805, ..expected };
+    assert_eq!(completion(ALL_FEATURES, 0x1008), all);
     for index in 0..=u16::MAX {
-        let phase = expected_completion(&frame, &OWN, 0, index, size, 0).phase;
-        assert_eq!(phase, size.phase(index), "{index}");
+        assert_eq!(completion(registers::FEATURE_L2.mask(), index).phase, size.phase(index), "{index}");
     }
 }
 

@@ -4,7 +4,7 @@ use ferronic::dma::DmaRegion;
 use ferronic::{Bar, Dma, Error, Interrupts, Packet};
 use ferronic_contract::cause::Cause;
 use ferronic_contract::descriptor::{RxDescriptor, TxDescriptor, BYTES, FLAG_EOP};
-use ferronic_contract::registers::{self, queue, vector, Access, RX_QUEUE, TX_QUEUE, VECTOR, VECTOR_STRIDE};
+use ferronic_contract::registers::{self, filter, queue, vector, Access, FILTER, RX_QUEUE, TX_QUEUE, VECTOR, VECTOR_STRIDE};
 use ferronic_contract::BAR_BYTES;
 
 use super::{rings_of, Bench, OWN};
@@ -39,27 +39,55 @@ fn status(stopped: u32, idle: u32, cause: Cause) -> u32 {
 
 #[test]
 fn registers_can_be_read_and_written_as_the_contract_says() {
-    let bench = Bench::new();
-    let groups: [(u32, &[registers::Register]); 5] = [
-        (registers::GLOBAL, &registers::GLOBALS),
-        (RX_QUEUE, &queue::REGISTERS),
-        (TX_QUEUE, &queue::REGISTERS),
-        (VECTOR, &vector::REGISTERS),
-        (TX_VECTOR, &vector::REGISTERS),
-    ];
-    for (group, table) in groups {
-        for register in table.iter().filter(|register| register.name != "CONTROL") {
-            let before = bench.read(group, *register);
-            bench.write(group, *register, before ^ 1);
-            let after = bench.read(group, *register);
+    for rx_queues in [1, 4, 16] {
+        walk(rx_queues);
+    }
+}
+
+fn walk(rx_queues: u32) {
+    let bench = Bench::with_queues(rx_queues as usize);
+    let mut groups: Vec<(u32, &[registers::Register])> =
+        vec![(registers::GLOBAL, &registers::GLOBALS), (TX_QUEUE, &queue::REGISTERS), (TX_VECTOR, &vector::REGISTERS)];
+    for queue in 0..rx_queues {
+        groups.push((RX_QUEUE + queue * registers::QUEUE_STRIDE, &queue::REGISTERS));
+        groups.push((VECTOR + registers::rx_vector(queue) * VECTOR_STRIDE, &vector::REGISTERS));
+    }
+    let walked = |register: &&registers::Register| register.name != "CONTROL";
+    for (group, table) in &groups {
+        for register in table.iter().filter(walked) {
+            let before = bench.read(*group, *register);
+            // A bit of a field, where there are fields.
+            let bit = register.fields.first().map_or(1, |field| 1 << field.low);
+            bench.write(*group, *register, before ^ bit);
+            let after = bench.read(*group, *register);
             match register.access {
-                Access::Rw => assert_eq!(after, before ^ 1, "{}", register.name),
+                Access::Rw => assert_eq!(after, before ^ bit, "{}", register.name),
                 Access::Ro => assert_eq!(after, before, "{}", register.name),
                 Access::Wo => assert_eq!((before, after), (0, 0), "{}", register.name),
             }
         }
     }
-    let known = |offset| groups.iter().any(|(group, table)| table.iter().any(|r| group + r.offset == offset));
+    // The tables of the filters: how many words each has, and what is read of all ones.
+    let fields = filter::KIND.fields.iter().fold(0, |mask, field| mask | field.mask());
+    let tables = [
+        (filter::ENTRY, filter::ENTRY_WORDS, 0),
+        (filter::COMMIT, 1, 0),
+        (filter::KIND, filter::KINDS, fields),
+        (filter::HASH, filter::HASH_BITS / 32, u32::MAX),
+        (filter::INDIRECT, filter::INDIRECTION / 4, 0),
+    ];
+    let words = tables.map(|(first, words, shows)| (0..words as u32).map(move |i| (FILTER + first.offset + 4 * i, shows)));
+    let words: Vec<(u32, u32)> = words.into_iter().flatten().collect();
+    for (offset, _) in &words {
+        bench.model.write32(*offset, u32::MAX);
+    }
+    for (offset, shows) in &words {
+        assert_eq!(bench.model.read32(*offset), *shows, "{offset:#x}");
+    }
+    let known = |offset| {
+        groups.iter().any(|(group, table)| table.iter().any(|r| group + r.offset == offset))
+            || words.iter().any(|(word, _)| *word == offset)
+    };
     for offset in (0..BAR_BYTES).step_by(4).filter(|&offset| !known(offset)) {
         bench.model.write32(offset, u32::MAX);
         assert_eq!(bench.model.read32(offset), 0, "{offset:#x}");
@@ -67,7 +95,10 @@ fn registers_can_be_read_and_written_as_the_contract_says() {
     bench.write(registers::GLOBAL, registers::CONTROL, registers::RESET.at(1));
     assert_eq!(bench.global(registers::CONTROL), 0, "RESET clears itself");
     assert_eq!(bench.global(registers::MAX_FRAME), 1518);
+    assert_eq!(bench.global(registers::RX_MODE), 1);
+    assert_eq!(registers::RX_QUEUES.of(bench.global(registers::PARAMS)), rx_queues);
     assert_eq!(bench.read(RX_QUEUE, queue::STATUS), status(0, 1, Cause::None));
+    assert_eq!(bench.read(FILTER, filter::KIND), 0);
 }
 
 #[test]
@@ -82,7 +113,7 @@ fn the_own_address_changes_with_its_second_half_and_its_epoch() {
     bench.write(RX_QUEUE, queue::TAIL, 8);
     let mut frame = [0; 14];
     frame[..6].copy_from_slice(&OWN);
-    let seen = || bench.model.receive(&frame, false).map(|c| (c.status.destination() as u8, c.status.epoch())).unwrap();
+    let seen = || bench.model.receive(&frame, false).map(|r| (r.completions[0].status.destination() as u8, r.completions[0].status.epoch())).unwrap();
     assert_eq!(seen(), (3, 0));
     bench.write(registers::GLOBAL, registers::MAC_LOW, u32::from_le_bytes([2, 0, 0, 0]));
     assert_eq!(seen(), (3, 0));
@@ -155,7 +186,7 @@ fn a_ring_that_is_not_mapped_stops_the_queue_and_is_told_at_the_next_arming() {
     let bench = Bench::new();
     drop(Raw::new(&bench, RX_QUEUE));
     bench.write(RX_QUEUE, queue::TAIL, 1);
-    assert_eq!(bench.model.receive(&[0; 60], false), Err(DropCause::Disabled));
+    assert_eq!(bench.model.receive(&[0; 60], false), Err(DropCause::QueueDisabled));
     assert_eq!(bench.read(RX_QUEUE, queue::STATUS), status(1, 1, Cause::UnsupportedRequest));
     assert!(!bench.model.wait(0, Duration::ZERO).unwrap(), "nobody listened");
     bench.write(VECTOR, vector::ARM, 0);
@@ -178,18 +209,28 @@ fn frames_are_held_while_sending_is_off() {
 }
 
 #[test]
-fn low_water_is_told_once_each_time_the_ring_runs_low() {
+fn low_water_is_told_once_until_batch_more_are_there_again() {
     let bench = Bench::new();
-    let mut config = rings_of(8);
+    let mut config = rings_of(16);
     config.rx[0].queue.thresholds.low_water = 3;
+    config.rx[0].queue.thresholds.batch = 4;
     config.doorbell_every = 1;
     let mut nic = bench.open(&config);
     let events = || bench.read(RX_QUEUE, queue::LOW_WATER_EVENTS);
+    let receive = |frames: u32| (0..frames).for_each(|_| drop(bench.model.receive(&[0; 60], false).unwrap()));
     for round in 0..3 {
-        for left in (0..8).rev() {
-            bench.model.receive(&[0; 60], false).unwrap();
+        for left in (0..16).rev() {
+            receive(1);
             assert_eq!(events(), round + u32::from(left < 3), "{left} left");
         }
-        assert_eq!(nic.rx[0].poll(8, &mut |_: Packet| ()).unwrap(), 8);
+        assert_eq!(nic.rx[0].poll(16, &mut |_: Packet| ()).unwrap(), 16);
     }
+    receive(14);
+    assert_eq!(events(), 4);
+    assert_eq!(nic.rx[0].poll(4, &mut |_: Packet| ()).unwrap(), 4);
+    receive(4);
+    assert_eq!(events(), 4, "6 were there: fewer than 3 + 4");
+    assert_eq!(nic.rx[0].poll(5, &mut |_: Packet| ()).unwrap(), 5);
+    receive(5);
+    assert_eq!(events(), 5, "7 were there");
 }

@@ -100,7 +100,7 @@ fn every_drop_has_its_cause_and_its_counter() {
     let mut config = Config { max_frame: 400, buffer_bytes: 300, ..rings_of(8) };
     config.buffers = 16;
     let mut nic = bench.open(&config);
-    let receive = |length: usize, bad_fcs| bench.model.receive(&vec![0; length], bad_fcs).map(|c| c.index);
+    let receive = |length: usize, bad_fcs| bench.model.receive(&vec![0; length], bad_fcs).map(|r| r.completions[0].index);
     assert_eq!(receive(13, false), Err(DropCause::Undersize));
     assert_eq!(receive(401, false), Err(DropCause::Oversize));
     assert_eq!(receive(400, true), Err(DropCause::Bad));
@@ -108,7 +108,7 @@ fn every_drop_has_its_cause_and_its_counter() {
     for index in 0..8 {
         assert_eq!(receive(300, false), Ok(index), "the buffer that was too short waited for the next");
     }
-    assert_eq!(receive(60, false), Err(DropCause::NoDescriptor));
+    assert_eq!(receive(60, false), Err(DropCause::QueueNoDescriptor));
     let mut packets = 0;
     nic.rx[0].poll(64, &mut |_: Packet| packets += 1).unwrap();
     assert_eq!(packets, 8);
@@ -117,15 +117,22 @@ fn every_drop_has_its_cause_and_its_counter() {
     assert_eq!(receive(60, false), Err(DropCause::Disabled));
 
     let counted = |cause: DropCause| {
-        let (group, counter) = cause.counter();
+        let (group, counter) = cause.counter(0);
         bench.read(group, counter)
     };
+    // Without a packet FIFO it is never full; filters, PAUSE and stopped queues have tests of their own.
+    let seen = [
+        DropCause::Disabled,
+        DropCause::Bad,
+        DropCause::Undersize,
+        DropCause::Oversize,
+        DropCause::QueueNoDescriptor,
+        DropCause::Buffer,
+    ];
     for cause in DropCause::ALL {
-        // Without a packet FIFO it is never full.
-        assert_eq!(counted(cause), u32::from(cause != DropCause::Fifo), "{cause}");
+        assert_eq!(counted(cause), u32::from(seen.contains(&cause)), "{cause}");
     }
-    let dropped: u32 = DropCause::ALL.into_iter().map(counted).sum();
-    assert_eq!(bench.global(registers::FRAMES_IN), 9 + dropped);
+    assert_eq!(bench.global(registers::FRAMES_IN), 9 + seen.len() as u32);
 }
 
 #[test]
@@ -148,7 +155,7 @@ fn opening_again_starts_anew() {
     let bench = Bench::new();
     for _ in 0..3 {
         let mut nic = bench.open(&rings_of(8));
-        assert_eq!(bench.model.receive(&[0; 60], false).map(|c| (c.index, c.phase)), Ok((0, true)));
+        assert_eq!(bench.model.receive(&[0; 60], false).map(|r| (r.completions[0].index, r.completions[0].phase)), Ok((0, true)));
         assert_eq!(nic.rx[0].poll(8, &mut |_: Packet| ()).unwrap(), 1);
         assert_eq!(bench.global(registers::FRAMES_IN), 1);
         drop(nic);

@@ -3,7 +3,11 @@
 mod classify;
 mod device;
 mod driver;
+mod filter;
 mod host;
+mod parse;
+mod queues;
+mod rss;
 
 use std::rc::Rc;
 
@@ -25,8 +29,12 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
+        Self::with_queues(4)
+    }
+
+    fn with_queues(rx_queues: usize) -> Self {
         let memory = Host::default();
-        let model = Rc::new(Model::new(memory.clone()));
+        let model = Rc::new(Model::with_queues(memory.clone(), rx_queues));
         Self { memory, model }
     }
 
