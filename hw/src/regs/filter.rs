@@ -6,9 +6,9 @@
 //! HASH → copy for reading     KIND → kinds     INDIRECT → t_*
 //! ```
 //!
-//! What changes the tables stands in a queue, in the order in which software wrote it, until the filter has a gap between
-//! two look-ups (`change_ready`). So software may write on at once, a row stays as it was staged, and changes take
-//! effect in order. A gap comes after 17 cycles at most and then empties the queue, a change a cycle; the bus brings a
+//! What changes the tables stands in a queue, in the order in which software wrote it, until the filter has a gap
+//! between two look-ups (`change_ready`). So software may write on at once, a row stays as it was staged, and changes
+//! take effect in order. A gap comes after 17 cycles at most and then empties the queue, a change a cycle; the bus brings a
 //! write every three cycles or more: the 32 places are never all taken.
 //!
 //! `epoch_write` comes in the cycle after the row was written: the row first, then the epoch. KIND counts at once, for

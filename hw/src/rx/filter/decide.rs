@@ -1,7 +1,7 @@
 //! What becomes of a frame: exact filter, then RX_MODE, then address hash, else dropped.
 //!
-//! The decision is there one cycle after the result: drop in bit 0, RSS 1, queue 5:2, filter 6, tag 22:7. An action that the
-//! contract does not name (3) drops.
+//! The decision is there one cycle after the result: drop in bit 0, RSS 1, queue 5:2, filter 6, tag 22:7. An action
+//! that the contract does not name (3) drops.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;

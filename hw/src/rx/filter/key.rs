@@ -4,9 +4,9 @@
 //! frame, kinds → kinds in use whose fields the frame has → lowest one left → masked key → fold → buckets → pass
 //! ```
 //!
-//! A look-up is a row of *passes*, one a kind, lowest first; a frame that no kind is for gets one *empty* pass, which
-//! reads no row. The kinds are taken as they are when the look-up begins. While one pass is being read, the next is made
-//! ready: three cycles, so a pass every four cycles goes out; empty ones every second cycle.
+//! A look-up is a run of *passes*, one a kind, lowest first; a frame that no kind is for gets one *empty* pass, which
+//! reads no row. The kinds are taken as they are when the look-up begins. While one pass is being read, the next is
+//! made ready: three cycles, so a pass every four cycles goes out; empty ones every second cycle.
 //!
 //! `frame` is laid out as a row (see [`super::Filter`]): what it lacks in bits 5:0 of word 3, kind by kind as in KIND;
 //! dst in 7:6; place in the address hash in 24:16. The key is a row with its kind and no validity, action, queue, tag.

@@ -10,9 +10,9 @@
 //! whether it has room: whoever sends frames stops while `level` plus those under way could go over 64. Decisions
 //! come out in the order of the frames; `f_ready` takes one.
 //!
-//! **Speed.** A look-up takes four cycles for each kind in use of which the frame has all fields, else two cycles in all. A
-//! decision is there 11 cycles after its frame when the block is at rest and no kind is in use, 16 with one kind, and four
-//! more for each further one.
+//! **Speed.** A look-up takes four cycles for each kind in use of which the frame has all fields; two cycles in all when
+//! there is none. At rest, a decision is there 11 cycles after its frame when no kind is in use, 16 with one kind, and
+//! four more for each further one.
 //!
 //! **Changes** of rows and of the address hash take effect between two look-ups; see [`table`].
 //!
@@ -58,7 +58,7 @@ pub struct Filter {
     pub hash_filter: Signal<In, Bits<32>>,
     /// Fields of kind i in bits 6i+5:6i.
     pub kinds: Signal<In, Bits<24>>,
-    /// From [`crate::regs::filter::FilterRegs`]: a row to write, or else a word of the address hash; held until `change_ready`.
+    /// From [`crate::regs::filter`]: a row to write, or else a word of the address hash; held until `change_ready`.
     pub change_valid: Signal<In, Bit>,
     pub change_is_row: Signal<In, Bit>,
     pub change_row: Signal<In, Bits<9>>,

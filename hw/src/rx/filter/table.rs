@@ -5,12 +5,12 @@
 //! ```
 //!
 //! **Reading.** A row a cycle; the first in the cycle in which the pass is taken (`pass_ready`), so passes follow each
-//! other every four cycles. An empty pass takes one cycle. A frame's result is there three cycles after its last row, or
-//! its empty pass, has been read; `place` is shown in the cycle of that reading.
+//! other every four cycles. An empty pass takes one cycle. `place`, for the address hash, is shown in the cycle in which a
+//! frame's last row has come out of the RAM; the frame's result is there three cycles later.
 //!
-//! **Changes** of a row or of a word of the address hash wait for the gap between the last row of a look-up and the first
-//! of the next, and hold the next look-up back: a look-up sees none or all of what was changed, and the RAM is not
-//! read while it is written. A change waits for one look-up at most: 17 cycles with four kinds.
+//! **Changes** of a row or of a word of the address hash wait for the gap between two look-ups, and hold the next one
+//! back: a look-up sees all of a change or nothing, and no row is read while it is written. A change waits for one
+//! look-up at most: 17 cycles with four kinds.
 
 use crate::common::ram::Ram;
 use ferronic_contract::field::Field;
@@ -94,7 +94,8 @@ fn mask(field: Field) -> Bits<384> {
 /// All that is compared: fields, kind, and validity, which the key gets as 1.
 fn heeded() -> Bits<384> {
     let fields = ROW_FIELDS.iter().filter(|field| !["ACTION", "QUEUE", "TAG"].contains(&field.name));
-    let addresses = [ROW_SOURCE, ROW_DESTINATION].into_iter().flat_map(|first| (0..4).map(move |i| Field { word: first.word + i, ..first }));
+    let words = |first: Field| (0..4).map(move |i| Field { word: first.word + i, ..first });
+    let addresses = [ROW_SOURCE, ROW_DESTINATION].into_iter().flat_map(words);
     fields.copied().chain(addresses).fold(0.into(), |all, field| all | mask(field))
 }
 
