@@ -35,7 +35,7 @@ const RX_TAG: u64 = 16;
 const TX_TAG: u64 = 24;
 
 /// A core of one queue pair. W = 8·K = 32·L bits a beat, K = 2^Q; 2^A words in the RX packet FIFO, AP1 = A + 1;
-/// N = 256 / W words in the header window; H, the larger of W and 128; 2^B rows in the TX buffer, D = 2·W, X = W + 7.
+/// N = 1024 / W words in the header window; H, the larger of W and 128; 2^B rows in the TX buffer, D = 2·W, X = W + 7.
 #[derive(LogicBlock)]
 pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize> {
     pub clock: Signal<In, Clock>,
@@ -477,10 +477,10 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
 
 /// The core with a stream of 64 bits, as boards use it.
 pub fn verilog_64(name: &str) -> String {
-    verilog(Core::<64, 8, 2, 3, 12, 13, 4, 128, 11, 128, 71>::default(), name)
+    verilog(Core::<64, 8, 2, 3, 12, 13, 16, 128, 11, 128, 71>::default(), name)
 }
 
 /// The core with a stream of 128 bits.
 pub fn verilog_128(name: &str) -> String {
-    verilog(Core::<128, 16, 4, 4, 11, 12, 2, 128, 10, 256, 135>::default(), name)
+    verilog(Core::<128, 16, 4, 4, 11, 12, 8, 128, 10, 256, 135>::default(), name)
 }

@@ -14,6 +14,7 @@ pub mod done;
 pub mod filter;
 pub mod ones_sum;
 pub mod packet_fifo;
+pub mod parse;
 pub mod payload;
 pub mod pick;
 pub mod rss;
@@ -30,9 +31,9 @@ pub use path::RxPath;
 use crate::emit::verilog;
 
 /// The RX path at 64 bits.
-pub type RxPath64 = RxPath<64, 8, 3, 12, 13, 4>;
+pub type RxPath64 = RxPath<64, 8, 3, 12, 13, 16>;
 /// The RX path at 128 bits.
-pub type RxPath128 = RxPath<128, 16, 4, 11, 12, 2>;
+pub type RxPath128 = RxPath<128, 16, 4, 11, 12, 8>;
 
 /// Blocks with a bench of their own.
 pub fn blocks() -> Vec<(&'static str, String)> {
@@ -51,6 +52,9 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("sums_512", verilog(sums::Sums::<512, 64, 512, 4>::default(), "sums_512")),
         ("verdict", verilog(verdict::Verdict::default(), "verdict")),
         ("rss", verilog(rss::Rss::default(), "rss")),
+        ("window_64", verilog(window::Window::<64, 16>::default(), "window_64")),
+        ("window_512", verilog(window::Window::<512, 2>::default(), "window_512")),
+        ("parse", verilog(parse::Parse::default(), "parse")),
         ("rx_done", verilog(done::Done::default(), "rx_done")),
         ("rx_path_64", verilog(RxPath64::default(), "rx_path_64")),
         ("rx_path_128", verilog(RxPath128::default(), "rx_path_128")),

@@ -12,7 +12,7 @@ use super::window::Window;
 use crate::common::fifo::Fifo;
 use rust_hdl_core::prelude::*;
 
-/// W = 8·K bits, K = 2^Q; 2^A words in the packet FIFO, A + Q = 15, AP1 = A + 1; N = max(1, 256 / W).
+/// W = 8·K bits, K = 2^Q; 2^A words in the packet FIFO, A + Q = 15, AP1 = A + 1; N = 1024 / W.
 #[derive(LogicBlock)]
 pub struct RxPath<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -194,7 +194,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.header.beat_data.next = self.packets.beat_data.val();
         self.classify.valid.next = self.packets.commit.val();
         self.classify.length.next = self.packets.length.val();
-        self.classify.window.next = self.header.window.val();
+        self.classify.window.next = self.header.window.val().get_bits::<256>(0);
         self.classify.own_mac.next = self.own_mac.val();
         self.classify.epoch.next = self.epoch.val();
 

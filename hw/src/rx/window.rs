@@ -1,4 +1,4 @@
-//! The first 32 bytes of a frame, gathered from beats of any width.
+//! The first 128 bytes of a frame, gathered from beats of any width.
 //!
 //! ```text
 //! beat → word 0 | word 1 | … → window
@@ -12,7 +12,7 @@ use crate::common::join::Join;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// N words of W bits, N = max(1, 256 / W).
+/// N words of W bits, N = max(1, 1024 / W).
 #[derive(LogicBlock)]
 pub struct Window<const W: usize, const N: usize> {
     pub clock: Signal<In, Clock>,
@@ -21,20 +21,20 @@ pub struct Window<const W: usize, const N: usize> {
     pub beat_first: Signal<In, Bit>,
     pub beat_data: Signal<In, Bits<W>>,
     /// Byte i of the frame in bits 8i+7:8i.
-    pub window: Signal<Out, Bits<256>>,
+    pub window: Signal<Out, Bits<1024>>,
     // Word 0 holds the first beat.
     words: [DFF<Bits<W>>; N],
-    left: DFF<Bits<4>>,
-    left_now: Signal<Local, Bits<4>>,
-    place: Signal<Local, Bits<4>>,
-    gather: Join<W, N, 256>,
-    all: Constant<Bits<4>>,
-    one: Constant<Bits<4>>,
+    left: DFF<Bits<5>>,
+    left_now: Signal<Local, Bits<5>>,
+    place: Signal<Local, Bits<5>>,
+    gather: Join<W, N, 1024>,
+    all: Constant<Bits<5>>,
+    one: Constant<Bits<5>>,
 }
 
 impl<const W: usize, const N: usize> Default for Window<W, N> {
     fn default() -> Self {
-        assert_eq!(N, (256 / W).max(1));
+        assert_eq!(N, (1024 / W).max(1));
         Self {
             clock: Default::default(),
             reset: Default::default(),
