@@ -16,7 +16,7 @@ pub struct HeaderSum {
     pub clock: Signal<In, Clock>,
     /// Dwords in front of the transport header, and in front of the network header.
     pub place: Signal<In, Bits<5>>,
-    pub before: Signal<In, Bits<2>>,
+    pub ahead: Signal<In, Bits<2>>,
     /// Dwords 0 to 27, one cycle later than `place`.
     pub grid: Signal<In, Bits<896>>,
     pub sum: Signal<Out, Bits<16>>,
@@ -53,8 +53,8 @@ impl Logic for HeaderSum {
         for i in 0_usize..28 {
             self.mask.d.next = self.mask.d.val().replace_bit(i, self.place.val().index() > i);
         }
-        self.a_one.d.next = self.before.val() != 0;
-        self.a_two.d.next = self.before.val() == 2;
+        self.a_one.d.next = self.ahead.val() != 0;
+        self.a_two.d.next = self.ahead.val() == 2;
 
         self.front.next = 0.into();
         self.back.next = 0.into();

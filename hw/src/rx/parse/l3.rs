@@ -44,9 +44,9 @@ pub struct L3 {
     /// Whole dwords from there to the end of the packet or of the window.
     pub room: Signal<Out, Bits<5>>,
     /// End of the packet, in bytes behind byte 14.
-    pub end: Signal<Out, Bits<14>>,
+    pub packet_end: Signal<Out, Bits<14>>,
     /// Dwords of the grid in front of the network header.
-    pub before: Signal<Out, Bits<2>>,
+    pub ahead: Signal<Out, Bits<2>>,
     pub source: Signal<Out, Bits<128>>,
     pub destination: Signal<Out, Bits<128>>,
     a_words: DFF<Bits<384>>,
@@ -216,8 +216,8 @@ impl Logic for L3 {
         self.kind.next = self.d_kind.q.val();
         self.place.next = self.d_place.q.val();
         self.room.next = self.d_room.q.val();
-        self.end.next = self.d_end.q.val();
-        self.before.next = self.d_before.q.val();
+        self.packet_end.next = self.d_end.q.val();
+        self.ahead.next = self.d_before.q.val();
         self.source.next = self.d_source.q.val();
         self.destination.next = self.d_destination.q.val();
     }

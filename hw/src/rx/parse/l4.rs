@@ -20,7 +20,7 @@ pub struct L4 {
     pub frag: Signal<In, Bit>,
     pub routed: Signal<In, Bit>,
     /// End of the packet, in bytes behind byte 14.
-    pub end: Signal<In, Bits<14>>,
+    pub packet_end: Signal<In, Bits<14>>,
     /// Dwords 0 to 27, one cycle later than `place`.
     pub grid: Signal<In, Bits<896>>,
     pub l4: Signal<Out, Bits<3>>,
@@ -105,7 +105,7 @@ impl Logic for L4 {
         self.a_plain.d.next = !self.frag.val() & !self.routed.val();
         self.a_frag.d.next = self.frag.val();
         self.bytes_before.next = bit_cast::<14, 5>(self.place.val()) << 2;
-        self.a_length.d.next = self.end.val() - self.bytes_before.val();
+        self.a_length.d.next = self.packet_end.val() - self.bytes_before.val();
 
         self.ports.d.next = 0.into();
         self.second.d.next = 0.into();

@@ -118,7 +118,6 @@ pub struct Parse {
     valids: DFF<Bits<18>>,
     options: DFF<Bits<6>>,
     frags: DFF<Bits<6>>,
-    grid: Signal<Local, Bits<896>>,
     link_then: Signal<Local, Bits<178>>,
     network_then: Signal<Local, Bits<259>>,
     transport_then: Signal<Local, Bits<53>>,
@@ -193,7 +192,7 @@ impl Logic for Parse {
         // The end of the walk.
         self.end_wait.clock.next = self.clock.val();
         self.end_wait.now.next =
-            bit_cast::<16, 14>(self.network.end.val()) | (bit_cast::<16, 2>(self.network.before.val()) << 14);
+            bit_cast::<16, 14>(self.network.packet_end.val()) | (bit_cast::<16, 2>(self.network.ahead.val()) << 14);
         self.end_then.next = self.end_wait.then.val();
         self.grid_wait.clock.next = self.clock.val();
         self.grid_wait.now.next = self.window.val().get_bits::<896>(112);
@@ -203,11 +202,11 @@ impl Logic for Parse {
         self.transport.kind.next = self.step_four.out_kind.val();
         self.transport.frag.next = self.step_four.out_frag.val();
         self.transport.routed.next = self.step_four.out_routed.val();
-        self.transport.end.next = self.end_then.val().get_bits::<14>(0);
+        self.transport.packet_end.next = self.end_then.val().get_bits::<14>(0);
         self.transport.grid.next = self.grid_wait.then.val();
         self.headers.clock.next = self.clock.val();
         self.headers.place.next = self.step_four.out_place.val();
-        self.headers.before.next = self.end_then.val().get_bits::<2>(14);
+        self.headers.ahead.next = self.end_then.val().get_bits::<2>(14);
         self.headers.grid.next = self.grid_wait.then.val();
         self.pseudo.clock.next = self.clock.val();
         self.pseudo.source.next = self.network.source.val();

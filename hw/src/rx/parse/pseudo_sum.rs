@@ -23,7 +23,7 @@ pub struct PseudoSum {
     pub sum: Signal<Out, Bits<16>>,
     fours: [DFF<Bits<18>>; 4],
     addresses: DFF<Bits<20>>,
-    wait: Delay<20, 10>,
+    kept: Delay<20, 10>,
     all: DFF<Bits<21>>,
     folded: DFF<Bits<16>>,
     source_front: Signal<Local, Bits<16>>,
@@ -56,8 +56,8 @@ impl Logic for PseudoSum {
         }
         self.addresses.d.next = (bit_cast::<20, 18>(self.fours[0].q.val()) + bit_cast::<20, 18>(self.fours[1].q.val()))
             + (bit_cast::<20, 18>(self.fours[2].q.val()) + bit_cast::<20, 18>(self.fours[3].q.val()));
-        self.wait.clock.next = self.clock.val();
-        self.wait.now.next = self.addresses.q.val();
+        self.kept.clock.next = self.clock.val();
+        self.kept.now.next = self.addresses.q.val();
 
         self.number.next = 0x1100.into();
         if self.tcp.val() {
@@ -65,7 +65,7 @@ impl Logic for PseudoSum {
         }
         self.swapped.next = (bit_cast::<21, 8>(self.length.val().get_bits::<8>(0)) << 8)
             | bit_cast::<21, 6>(self.length.val().get_bits::<6>(8));
-        self.all.d.next = bit_cast::<21, 20>(self.wait.then.val()) + (self.swapped.val() + self.number.val());
+        self.all.d.next = bit_cast::<21, 20>(self.kept.then.val()) + (self.swapped.val() + self.number.val());
         self.once.next = bit_cast::<17, 16>(self.all.q.val().get_bits::<16>(0))
             + bit_cast::<17, 5>(self.all.q.val().get_bits::<5>(16));
         self.folded.d.next =
