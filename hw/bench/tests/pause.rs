@@ -1,6 +1,6 @@
 //! PAUSE frames received and sent, against the frames and times that IEEE 802.3, annex 31B, asks for.
 //!
-//! Caught when tried: a held frame let go in the last quantum's last cycle; a data frame's second beat held.
+//! Caught when tried: a quantum of one cycle too many; a data frame's second beat held.
 
 mod stream;
 
@@ -288,7 +288,7 @@ fn world() -> impl Strategy<Value = Vec<World>> {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..Default::default() })]
-    /// Frames arrive whole and in order, whatever goes on around them; an end is told only to who was asked.
+    /// Frames arrive whole and in order, whatever goes on around them; no other PAUSE frame than the two there are.
     #[test]
     fn loses_nothing(
         seed: u64, lengths in prop::collection::vec(prop_oneof![1usize..200, 1500usize..1515], 0..20),

@@ -1,6 +1,6 @@
 //! Hash, type and queue against the published vectors and a bit-by-bit Toeplitz hash.
 //!
-//! Caught when tried: the row of the table read without heeding the write of that cycle; ports hashed in fragments.
+//! Caught when tried: the row of the table read without heeding the write of that cycle.
 
 use ferronic_bench::models::rss::Rss;
 use ferronic_contract::parse::RSS_KEY;

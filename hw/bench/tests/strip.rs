@@ -1,6 +1,6 @@
 //! Frames with and without tags through the VLAN strip, against removal in software, at three widths.
 //!
-//! Caught when tried: a tag removed from a frame of 17 bytes; the beat behind a used-up one taken for its successor.
+//! Caught when tried: a tag removed from a frame of 17 bytes.
 
 mod stream;
 

@@ -1,7 +1,6 @@
 //! Both sums against sums in software, at three widths.
 //!
-//! Caught when tried: beats within the first 32 bytes cut by the packet end of the frame before; the payload length of
-//! IPv6 without its header.
+//! Caught when tried: beats within the first 32 bytes cut by a packet end that is not yet known.
 
 mod stream;
 

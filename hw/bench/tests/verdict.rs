@@ -1,6 +1,6 @@
 //! Verdicts against arithmetic modulo 0xFFFF.
 //!
-//! Caught when tried: the header's sum added instead of subtracted; three times 0xFFFF not taken for zero.
+//! Caught when tried: the header's sum added instead of subtracted.
 
 use ferronic_bench::models::verdict::Verdict;
 use ferronic_verilated::PowerUp;

@@ -6,7 +6,7 @@
 //!
 //! Which frames are hashed over what: `ferronic_contract::parse`. IPv6 fills the input with source, destination and ports.
 //! IPv4 lies at its start: source, destination in the place of the source's second word, ports in the place of the third; the
-//! rest is 0. Without ports those are 0, which adds nothing to the hash.
+//! rest adds nothing to the hash, and neither do ports that do not count.
 //!
 //! The indirection table is written a dword of four entries at a time, of which the low four bits are kept. A row that is
 //! written in the cycle in which it is read is read as written. A frame a cycle, answered [`LATENCY`] cycles later.
@@ -48,7 +48,7 @@ pub struct Rss {
     toeplitz: [Toeplitz; 9],
     rows: Ram<16, 5>,
     entries: Join<4, 4, 16>,
-    ports_join: Join<8, 4, 32>,
+    ports: Join<8, 4, 32>,
     partial: [DFF<Bits<32>>; 9],
     a_valid: DFF<Bit>,
     a_type: DFF<Bits<3>>,
@@ -71,7 +71,6 @@ pub struct Rss {
     udp: Signal<Local, Bit>,
     type_now: Signal<Local, Bits<3>>,
     with_ports: Signal<Local, Bit>,
-    ports: Signal<Local, Bits<32>>,
     sum: Signal<Local, Bits<32>>,
     read_row: Signal<Local, Bits<5>>,
     row: Signal<Local, Bits<16>>,
@@ -117,7 +116,7 @@ impl Default for Rss {
             toeplitz: std::array::from_fn(Toeplitz::at),
             rows: Default::default(),
             entries: Default::default(),
-            ports_join: Default::default(),
+            ports: Default::default(),
             partial: std::array::from_fn(|_| Default::default()),
             a_valid: Default::default(),
             a_type: Default::default(),
@@ -139,7 +138,6 @@ impl Default for Rss {
             udp: Default::default(),
             type_now: Default::default(),
             with_ports: Default::default(),
-            ports: Default::default(),
             sum: Default::default(),
             read_row: Default::default(),
             row: Default::default(),
@@ -195,32 +193,36 @@ impl Logic for Rss {
         }
 
         // 1: the input and what its words add.
-        self.ports_join.part[0].next = self.source_port.val().get_bits::<8>(8);
-        self.ports_join.part[1].next = self.source_port.val().get_bits::<8>(0);
-        self.ports_join.part[2].next = self.destination_port.val().get_bits::<8>(8);
-        self.ports_join.part[3].next = self.destination_port.val().get_bits::<8>(0);
-        self.ports.next = 0.into();
-        if self.with_ports.val() {
-            self.ports.next = self.ports_join.whole.val();
-        }
+        self.ports.part[0].next = self.source_port.val().get_bits::<8>(8);
+        self.ports.part[1].next = self.source_port.val().get_bits::<8>(0);
+        self.ports.part[2].next = self.destination_port.val().get_bits::<8>(8);
+        self.ports.part[3].next = self.destination_port.val().get_bits::<8>(0);
         for i in 0_usize..4 {
             self.toeplitz[i].word.next = self.source.val().get_bits::<32>(32 * i);
-            self.toeplitz[i + 4].word.next = 0.into();
-            if self.v6.val() {
-                self.toeplitz[i + 4].word.next = self.destination.val().get_bits::<32>(32 * i);
-            }
+            self.toeplitz[i + 4].word.next = self.destination.val().get_bits::<32>(32 * i);
         }
-        self.toeplitz[8].word.next = self.ports.val();
+        self.toeplitz[8].word.next = self.ports.whole.val();
         if self.v4.val() {
             self.toeplitz[1].word.next = self.destination.val().get_bits::<32>(0);
-            self.toeplitz[2].word.next = self.ports.val();
-            self.toeplitz[8].word.next = 0.into();
+            self.toeplitz[2].word.next = self.ports.whole.val();
         }
         self.sum.next = 0.into();
         for i in 0_usize..9 {
             self.partial[i].clock.next = self.clock.val();
             self.partial[i].d.next = self.toeplitz[i].hash.val();
             self.sum.next = self.sum.val() ^ self.partial[i].q.val();
+        }
+        // What does not count is left out here, by a reset of the register: a gate at each bit of the input costs a LUT.
+        if !self.v6.val() {
+            for i in 4_usize..9 {
+                self.partial[i].d.next = 0.into();
+            }
+        }
+        if !self.with_ports.val() {
+            self.partial[8].d.next = 0.into();
+            if self.v4.val() {
+                self.partial[2].d.next = 0.into();
+            }
         }
         self.a_valid.d.next = self.valid.val();
         self.a_type.d.next = self.type_now.val();
