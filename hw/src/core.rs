@@ -14,7 +14,7 @@
 
 use crate::emit::verilog;
 use crate::pcie::PcieSide;
-use crate::read::prefetch::Prefetch;
+use crate::read::queues::Descriptors;
 use crate::read::ReadSide;
 use crate::regs::global::{Build, GlobalRegs};
 use crate::regs::queue::QueueRegs;
@@ -35,9 +35,10 @@ const RX_TAG: u64 = 16;
 const TX_TAG: u64 = 24;
 
 /// A core of one queue pair. W = 8·K = 32·L bits a beat, K = 2^Q; 2^A words in the RX packet FIFO, AP1 = A + 1;
-/// N = 1024 / W words in the header window; H, the larger of W and 128; 2^B rows in the TX buffer, D = 2·W, X = W + 7.
+/// N = 1024 / W words in the header window; H, the larger of W and 128; 2^B rows in the TX buffer, D = 2·W, X = W + 7;
+/// S = H / 64 banks of 2^T = 128 / S rows for descriptors.
 #[derive(LogicBlock)]
-pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize> {
+pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize, const S: usize, const T: usize> {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub rx_valid: Signal<In, Bit>,
@@ -75,8 +76,8 @@ pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, 
     restart: Restart,
     pcie: PcieSide<W, L, 2, 1, 3>,
     read: ReadSide<W, L>,
-    rx_prefetch: Prefetch<W>,
-    tx_prefetch: Prefetch<W>,
+    rx_prefetch: Descriptors<W, 1, H, S, T>,
+    tx_prefetch: Descriptors<W, 1, H, S, T>,
     rx: RxPath<W, K, Q, A, AP1, N>,
     tx: TxPath<W, K, L, B, D, X>,
     global: GlobalRegs,
@@ -96,7 +97,7 @@ pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, 
     tx_tag: Constant<Bits<8>>,
 }
 
-impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize> Default for Core<W, K, L, Q, A, AP1, N, H, B, D, X> {
+impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize, const S: usize, const T: usize> Default for Core<W, K, L, Q, A, AP1, N, H, B, D, X, S, T> {
     fn default() -> Self {
         assert!(W == 8 * K && W == 32 * L && K == 1 << Q && A + 1 == AP1 && D == 2 * W && X == W + 7);
         let build = Build {
@@ -163,16 +164,16 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
     }
 }
 
-impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize> Logic for Core<W, K, L, Q, A, AP1, N, H, B, D, X> {
+impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const B: usize, const D: usize, const X: usize, const S: usize, const T: usize> Logic for Core<W, K, L, Q, A, AP1, N, H, B, D, X, S, T> {
     #[hdl_gen]
     fn update(&mut self) {
         // Only whole dwords are written.
         self.full_write.next = self.pcie.bus_write.val() & (self.pcie.bus_be.val() == 15);
-        self.rx_idle.next = self.rx_prefetch.idle.val() & self.rx.idle.val();
-        self.tx_idle.next = self.tx_prefetch.idle.val() & self.tx.idle.val();
+        self.rx_idle.next = self.rx_prefetch.idle[0].val() & self.rx.idle.val();
+        self.tx_idle.next = self.tx_prefetch.idle[0].val() & self.tx.idle.val();
         self.rx_run.next = self.rx_queue.enable.val() & !self.restart.hold.val();
         self.tx_run.next = self.tx_queue.enable.val() & !self.restart.hold.val();
-        self.tx_starved.next = (!self.tx_prefetch.d_valid.val() & !self.tx.busy.val()) & !self.tx_prefetch.idle.val();
+        self.tx_starved.next = (!self.tx_prefetch.d_valid.val() & !self.tx.busy.val()) & !self.tx_prefetch.idle[0].val();
 
         // Clock and reset. The PCIe side lives on through a reset of the core: the host is still talking to it.
         self.pcie.clock.next = self.clock.val();
@@ -253,12 +254,14 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.tx.dead.next = self.read.dead.val();
         self.rx_prefetch.t_valid.next = self.read.o_valid.val();
         self.rx_prefetch.t_data.next = self.read.o_data.val();
+        self.rx_prefetch.t_lanes.next = self.read.o_lanes.val();
         self.rx_prefetch.t_tag.next = self.read.o_tag.val();
         self.rx_prefetch.t_done.next = self.read.o_done.val();
         self.rx_prefetch.t_done_tag.next = self.read.o_done_tag.val();
         self.rx_prefetch.t_done_cause.next = self.read.o_done_cause.val();
         self.tx_prefetch.t_valid.next = self.read.o_valid.val();
         self.tx_prefetch.t_data.next = self.read.o_data.val();
+        self.tx_prefetch.t_lanes.next = self.read.o_lanes.val();
         self.tx_prefetch.t_tag.next = self.read.o_tag.val();
         self.tx_prefetch.t_done.next = self.read.o_done.val();
         self.tx_prefetch.t_done_tag.next = self.read.o_done_tag.val();
@@ -273,36 +276,38 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.tx.t_done_cause.next = self.read.o_done_cause.val();
 
         // Descriptors.
-        self.rx_prefetch.my_tag.next = self.rx_tag.val();
-        self.rx_prefetch.dead.next = self.read.dead.val().get_bit(self.rx_tag.val().index());
-        self.tx_prefetch.my_tag.next = self.tx_tag.val();
-        self.tx_prefetch.dead.next = self.read.dead.val().get_bit(self.tx_tag.val().index());
-        self.rx_prefetch.enable.next = self.rx_run.val();
-        self.rx_prefetch.stopped.next = self.rx_queue.stopped.val();
-        self.rx_prefetch.base.next = self.rx_queue.base.val();
-        self.rx_prefetch.size_log2.next = self.rx_queue.size_log2.val();
-        self.rx_prefetch.tail.next = self.rx_queue.tail.val();
-        self.rx_prefetch.pthresh.next = self.rx_queue.pthresh.val();
-        self.rx_prefetch.hthresh.next = self.rx_queue.hthresh.val();
-        self.rx_prefetch.batch.next = self.rx_queue.batch.val();
-        self.rx_prefetch.low_water.next = self.rx_queue.low_water.val();
+        self.rx_prefetch.first_tag.next = self.rx_tag.val();
+        self.rx_prefetch.dead.next = self.read.dead.val();
+        self.rx_prefetch.want.next = 0.into();
+        self.tx_prefetch.first_tag.next = self.tx_tag.val();
+        self.tx_prefetch.dead.next = self.read.dead.val();
+        self.tx_prefetch.want.next = 0.into();
+        self.rx_prefetch.enable[0].next = self.rx_run.val();
+        self.rx_prefetch.stopped[0].next = self.rx_queue.stopped.val();
+        self.rx_prefetch.base[0].next = self.rx_queue.base.val();
+        self.rx_prefetch.size_log2[0].next = self.rx_queue.size_log2.val();
+        self.rx_prefetch.tail[0].next = self.rx_queue.tail.val();
+        self.rx_prefetch.pthresh[0].next = self.rx_queue.pthresh.val();
+        self.rx_prefetch.hthresh[0].next = self.rx_queue.hthresh.val();
+        self.rx_prefetch.batch[0].next = self.rx_queue.batch.val();
+        self.rx_prefetch.low_water[0].next = self.rx_queue.low_water.val();
         self.rx_prefetch.mrrs.next = self.pcie.mrrs.val();
         self.rx.d_valid.next = self.rx_prefetch.d_valid.val();
         self.rx.d_data.next = self.rx_prefetch.d_data.val();
-        self.rx_prefetch.d_ready.next = self.rx.d_ready.val();
-        self.tx_prefetch.enable.next = self.tx_run.val();
-        self.tx_prefetch.stopped.next = self.tx_queue.stopped.val();
-        self.tx_prefetch.base.next = self.tx_queue.base.val();
-        self.tx_prefetch.size_log2.next = self.tx_queue.size_log2.val();
-        self.tx_prefetch.tail.next = self.tx_queue.tail.val();
-        self.tx_prefetch.pthresh.next = self.tx_queue.pthresh.val();
-        self.tx_prefetch.hthresh.next = self.tx_queue.hthresh.val();
-        self.tx_prefetch.batch.next = self.tx_queue.batch.val();
-        self.tx_prefetch.low_water.next = self.tx_queue.low_water.val();
+        self.rx_prefetch.d_take.next = self.rx.d_ready.val();
+        self.tx_prefetch.enable[0].next = self.tx_run.val();
+        self.tx_prefetch.stopped[0].next = self.tx_queue.stopped.val();
+        self.tx_prefetch.base[0].next = self.tx_queue.base.val();
+        self.tx_prefetch.size_log2[0].next = self.tx_queue.size_log2.val();
+        self.tx_prefetch.tail[0].next = self.tx_queue.tail.val();
+        self.tx_prefetch.pthresh[0].next = self.tx_queue.pthresh.val();
+        self.tx_prefetch.hthresh[0].next = self.tx_queue.hthresh.val();
+        self.tx_prefetch.batch[0].next = self.tx_queue.batch.val();
+        self.tx_prefetch.low_water[0].next = self.tx_queue.low_water.val();
         self.tx_prefetch.mrrs.next = self.pcie.mrrs.val();
         self.tx.d_valid.next = self.tx_prefetch.d_valid.val();
         self.tx.d_data.next = self.tx_prefetch.d_data.val();
-        self.tx_prefetch.d_ready.next = self.tx.d_ready.val();
+        self.tx_prefetch.d_take.next = self.tx.d_ready.val();
 
         // RX.
         self.rx.wire_valid.next = self.wire_rx_valid.val();
@@ -394,16 +399,16 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.global.malformed.next = self.pcie.bad.val();
         self.rx_queue.idle.next = self.rx_idle.val();
         self.tx_queue.idle.next = self.tx_idle.val();
-        self.rx_queue.head.next = self.rx_prefetch.head.val();
-        self.rx_queue.read.next = self.rx_prefetch.read_pulse.val();
-        self.rx_queue.read_count.next = self.rx_prefetch.read_count.val();
-        self.rx_queue.low_event.next = self.rx_prefetch.low_event.val();
-        self.tx_queue.head.next = self.tx_prefetch.head.val();
-        self.tx_queue.read.next = self.tx_prefetch.read_pulse.val();
-        self.tx_queue.read_count.next = self.tx_prefetch.read_count.val();
-        self.tx_queue.low_event.next = self.tx_prefetch.low_event.val();
-        self.rx_queue.error.next = self.rx_prefetch.error.val();
-        self.rx_queue.cause.next = self.rx_prefetch.cause.val();
+        self.rx_queue.head.next = self.rx_prefetch.head[0].val();
+        self.rx_queue.read.next = self.rx_prefetch.read_pulse[0].val();
+        self.rx_queue.read_count.next = self.rx_prefetch.read_count[0].val();
+        self.rx_queue.low_event.next = self.rx_prefetch.low_event[0].val();
+        self.tx_queue.head.next = self.tx_prefetch.head[0].val();
+        self.tx_queue.read.next = self.tx_prefetch.read_pulse[0].val();
+        self.tx_queue.read_count.next = self.tx_prefetch.read_count[0].val();
+        self.tx_queue.low_event.next = self.tx_prefetch.low_event[0].val();
+        self.rx_queue.error.next = self.rx_prefetch.error[0].val();
+        self.rx_queue.cause.next = self.rx_prefetch.cause[0].val();
         self.rx_queue.producer.next = self.rx.producer.val();
         self.rx_queue.starved.next = self.rx.starved.val();
         self.rx_queue.waited.next = self.rx.waited.val();
@@ -424,8 +429,8 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         // Interrupts.
         self.rx_vector.producer.next = self.rx.producer.val();
         self.tx_vector.producer.next = self.tx.producer.val();
-        self.rx_vector.urgent.next = self.rx_prefetch.low_event.val() | self.rx_prefetch.error.val();
-        self.tx_vector.urgent.next = self.tx_prefetch.error.val() | self.tx.error.val();
+        self.rx_vector.urgent.next = self.rx_prefetch.low_event[0].val() | self.rx_prefetch.error[0].val();
+        self.tx_vector.urgent.next = self.tx_prefetch.error[0].val() | self.tx.error.val();
         self.fire.next = 0.into();
         if self.rx_vector.fire.val() {
             self.fire.next = 1.into();
@@ -436,8 +441,8 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.pcie.fire.next = self.fire.val();
 
         // The TX queue has two sources of errors.
-        self.tx_queue.error.next = self.tx_prefetch.error.val() | self.tx.error.val();
-        self.tx_queue.cause.next = self.tx_prefetch.cause.val();
+        self.tx_queue.error.next = self.tx_prefetch.error[0].val() | self.tx.error.val();
+        self.tx_queue.cause.next = self.tx_prefetch.cause[0].val();
         if self.tx.error.val() {
             self.tx_queue.cause.next = self.tx.cause.val();
         }
@@ -477,10 +482,10 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
 
 /// The core with a stream of 64 bits, as boards use it.
 pub fn verilog_64(name: &str) -> String {
-    verilog(Core::<64, 8, 2, 3, 12, 13, 16, 128, 11, 128, 71>::default(), name)
+    verilog(Core::<64, 8, 2, 3, 12, 13, 16, 128, 11, 128, 71, 2, 6>::default(), name)
 }
 
 /// The core with a stream of 128 bits.
 pub fn verilog_128(name: &str) -> String {
-    verilog(Core::<128, 16, 4, 4, 11, 12, 8, 128, 10, 256, 135>::default(), name)
+    verilog(Core::<128, 16, 4, 4, 11, 12, 8, 128, 10, 256, 135, 2, 6>::default(), name)
 }

@@ -6,7 +6,7 @@
 
 mod host;
 
-use ferronic_bench::models::{tags_128::Tags128, tags_64::Tags64};
+use ferronic_bench::models::{tags_128::Tags128, tags_256::Tags256, tags_512::Tags512, tags_64::Tags64};
 use ferronic_contract::cause::Cause;
 use ferronic_verilated::PowerUp;
 use host::*;
@@ -27,8 +27,15 @@ struct Read {
     issued_at: u64,
 }
 
-/// How the host treats a read.
-fn answer(random: &mut Random, tag: u8, address: u64, bytes: u16, silence: bool) -> (VecDeque<Completion>, Cause) {
+/// How the host treats a read; the stream has this many lanes.
+fn answer(
+    random: &mut Random,
+    tag: u8,
+    address: u64,
+    bytes: u16,
+    silence: bool,
+    lanes: u16,
+) -> (VecDeque<Completion>, Cause) {
     let mut all = complete(random, tag, BDF, address, bytes, dword);
     let at = random.below(all.len() as u64) as usize;
     let cause = match random.below(40) {
@@ -76,10 +83,10 @@ fn answer(random: &mut Random, tag: u8, address: u64, bytes: u16, silence: bool)
             all[at].dwords = 0;
             Cause::BadCompletion
         }
-        7 if all[at].dwords > 8 => {
-            // The header promises more than comes.
+        7 if all[at].dwords > lanes.max(8) => {
+            // The header promises more beats than come.
             all.truncate(at + 1);
-            all[at].data.truncate(4);
+            all[at].data.truncate(usize::from(lanes.max(4)));
             Cause::BadCompletion
         }
         8 if silence => {
@@ -132,7 +139,7 @@ macro_rules! bench {
                     tags.set_i_tag(tag);
                     tags.set_i_addr((address & 4095) as u16);
                     tags.set_i_bytes(bytes);
-                    let (answer, cause) = answer(&mut random, tag, address, bytes, silence);
+                    let (answer, cause) = answer(&mut random, tag, address, bytes, silence, $lanes);
                     let dwords = ((address & 3) + u64::from(bytes)).div_ceil(4);
                     let seen = vec![false; dwords as usize];
                     reads[usize::from(tag)] = Some(Read { address, bytes, answer, cause, seen, issued_at: now });
@@ -232,14 +239,18 @@ macro_rules! bench {
 }
 
 bench!(run_64, Tags64, 2, beat_64, dwords_64);
-bench!(run_128, Tags128, 4, beat_128, dwords_128);
+bench!(run_128, Tags128, 4, beat, dwords);
+bench!(run_256, Tags256, 8, beat, dwords);
+bench!(run_512, Tags512, 16, beat, dwords);
+
+const RUNS: [fn(u64, u64, bool) -> [u32; 8]; 4] = [run_64, run_128, run_256, run_512];
 
 /// Completions cut at 64-byte lines, in any order among the tags; every lie; strays. Each read ends once, with
 /// its cause, and each dword comes once.
 #[test]
 fn every_read_ends_once_with_its_cause() {
     for seed in 0..12 {
-        for causes in [run_64(seed, 40_000, false), run_128(seed, 40_000, false)] {
+        for causes in RUNS.map(|run| run(seed, 40_000, false)) {
             assert!([0, 1, 2, 4, 5].iter().all(|n| causes[*n] > 0), "{causes:?}");
         }
     }
@@ -249,7 +260,7 @@ fn every_read_ends_once_with_its_cause() {
 #[test]
 fn a_read_that_is_not_answered_times_out() {
     for seed in 100..104 {
-        for causes in [run_64(seed, 30_000, true), run_128(seed, 30_000, true)] {
+        for causes in RUNS.map(|run| run(seed, 30_000, true)) {
             assert!(causes[3] > 3, "{causes:?}");
         }
     }
@@ -299,7 +310,7 @@ macro_rules! single {
 }
 
 single!(single_64, Tags64, 2, beat_64);
-single!(single_128, Tags128, 4, beat_128);
+single!(single_128, Tags128, 4, beat);
 
 /// The answer comes just when the time is up, at every distance: it is the end, or it is unexpected, never both.
 #[test]

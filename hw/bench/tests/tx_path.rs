@@ -289,7 +289,7 @@ fn bytes_128(beat: [u32; 4]) -> Vec<u8> {
 }
 
 bench!(narrow, TxPath64, 2, beat_64, bytes_64);
-bench!(broad, TxPath128, 4, beat_128, bytes_128);
+bench!(broad, TxPath128, 4, beat, bytes_128);
 
 /// Runs the same text for both widths.
 macro_rules! both {

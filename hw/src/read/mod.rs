@@ -1,15 +1,19 @@
 //! Reads of host memory: descriptor prefetch, the arbiter of the sources, and the table of tags.
 //!
-//! Tags: 0 to 15 TX payload, 16 RX prefetch, 24 TX prefetch. A [`Prefetch`](prefetch::Prefetch) belongs to its
-//! queue and is placed by the top.
+//! Tags: 0 to 15 TX payload, 16 to 23 RX prefetch (queue q and q + 8 share 16 + q mod 8), 24 TX prefetch. The
+//! [`Descriptors`](queues::Descriptors) of the queues of one direction are placed by the top.
 
 pub mod arbiter;
 pub mod expiry;
+pub mod fan_in;
 pub mod prefetch;
+pub mod queues;
+pub mod store;
 pub mod table;
 pub mod tags;
 
 use crate::emit::verilog;
+use queues::Descriptors;
 use rust_hdl_core::prelude::*;
 
 /// Arbiter and tags: sources of reads (`a_*` RX prefetch, `b_*` TX prefetch, `p_*` TX payload) to the transmitter (`rd_*`),
@@ -132,9 +136,15 @@ pub fn blocks() -> Vec<(&'static str, String)> {
     vec![
         ("tags_64", verilog(tags::Tags::<64, 2>::default(), "tags_64")),
         ("tags_128", verilog(tags::Tags::<128, 4>::default(), "tags_128")),
+        ("tags_256", verilog(tags::Tags::<256, 8>::default(), "tags_256")),
+        ("tags_512", verilog(tags::Tags::<512, 16>::default(), "tags_512")),
         ("arbiter", verilog(arbiter::Arbiter::default(), "arbiter")),
-        ("prefetch_64", verilog(prefetch::Prefetch::<64>::default(), "prefetch_64")),
-        ("prefetch_128", verilog(prefetch::Prefetch::<128>::default(), "prefetch_128")),
+        ("descriptors_64", verilog(Descriptors::<64, 1, 128, 2, 6>::default(), "descriptors_64")),
+        ("descriptors_128", verilog(Descriptors::<128, 1, 128, 2, 6>::default(), "descriptors_128")),
+        ("descriptors_256", verilog(Descriptors::<256, 1, 256, 4, 5>::default(), "descriptors_256")),
+        ("descriptors_512", verilog(Descriptors::<512, 1, 512, 8, 4>::default(), "descriptors_512")),
+        ("descriptors_4_64", verilog(Descriptors::<64, 4, 128, 2, 8>::default(), "descriptors_4_64")),
+        ("descriptors_16_512", verilog(Descriptors::<512, 16, 512, 8, 8>::default(), "descriptors_16_512")),
         ("read_side_64", verilog(ReadSide::<64, 2>::default(), "read_side_64")),
         ("read_side_128", verilog(ReadSide::<128, 4>::default(), "read_side_128")),
     ]

@@ -1,8 +1,8 @@
-//! Fetches one queue's descriptors ahead of need, by thresholds.
+//! Fetches one queue's descriptors ahead of need, by thresholds: when to read, and what is on chip.
 //!
 //! ```text
 //! tail, thresholds ─→ decide (one comparison a cycle) ─→ r_* (one read outstanding)
-//! t_* (its data) ─→ gather 128 bits ─→ FIFO of 64 ─→ d_*
+//! t_* (its data) ─→ place of the next beat (in the store) ─→ arrived ─→ first ←─ take
 //! ```
 //!
 //! The rule: read when fewer than PTHRESH are on chip and the host has HTHRESH, or the chip none and the host
@@ -10,21 +10,23 @@
 //! next 4 KiB boundary, than MRRS holds, and than 32. It never reads at or past the tail. Seven cycles from the
 //! decision to the request.
 //!
+//! The descriptors themselves are in [`Store`](crate::read::store::Store), the one with index n in slot n mod 64;
+//! this block knows how many there are. What arrives is told to have arrived two cycles later, when it is written.
+//!
 //! `low_event` comes when the descriptors left (on chip, on their way and in the host) fall below LOW_WATER,
-//! and not again before they have been at LOW_WATER or more; so not for the first posts after enabling.
+//! and not again before LOW_WATER + BATCH are left; so not for the first posts after enabling.
 //!
 //! A tail more than the ring's size ahead, or a failed read, is an `error` with its `cause`, and nothing is read
 //! until the queue is disabled. While the tag is `dead` (a read timed out, and its answer may still come), enabling the
-//! queue ends in TimeOut at once. Disabling waits for the outstanding read, then forgets what is on chip and
-//! zeroes the indices. Streams of 64 and 128 bits.
+//! queue ends in TimeOut at once, and a request that another's read made wait is withdrawn. Disabling waits for the
+//! outstanding read, then forgets what is on chip and zeroes the indices.
 
-use crate::common::fifo::Fifo;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
-/// The descriptor prefetch of one queue; W is the bits of a beat of read data.
+/// The descriptor prefetch of one queue.
 #[derive(LogicBlock)]
-pub struct Prefetch<const W: usize> {
+pub struct Prefetch {
     pub clock: Signal<In, Clock>,
     pub reset: Signal<In, Bit>,
     pub my_tag: Signal<In, Bits<8>>,
@@ -42,17 +44,22 @@ pub struct Prefetch<const W: usize> {
     pub r_valid: Signal<Out, Bit>,
     pub r_addr: Signal<Out, Bits<64>>,
     pub r_bytes: Signal<Out, Bits<13>>,
-    pub r_tag: Signal<Out, Bits<8>>,
     pub r_ready: Signal<In, Bit>,
     pub t_valid: Signal<In, Bit>,
-    pub t_data: Signal<In, Bits<W>>,
+    pub t_lanes: Signal<In, Bits<5>>,
     pub t_tag: Signal<In, Bits<8>>,
     pub t_done: Signal<In, Bit>,
     pub t_done_tag: Signal<In, Bits<8>>,
     pub t_done_cause: Signal<In, Bits<4>>,
-    pub d_valid: Signal<Out, Bit>,
-    pub d_data: Signal<Out, Bits<128>>,
-    pub d_ready: Signal<In, Bit>,
+    /// This beat is for this queue, and its first half descriptor goes here (of 128 on chip).
+    pub mine: Signal<Out, Bit>,
+    pub place: Signal<Out, Bits<7>>,
+    /// On chip and not taken: index (mod 128) of the first, and of what has not arrived. Not while `flush`.
+    pub first: Signal<Out, Bits<7>>,
+    pub arrived: Signal<Out, Bits<7>>,
+    pub flush: Signal<Out, Bit>,
+    /// The first is taken.
+    pub take: Signal<In, Bit>,
     pub head: Signal<Out, Bits<16>>,
     pub chip: Signal<Out, Bits<7>>,
     pub read_pulse: Signal<Out, Bit>,
@@ -61,8 +68,7 @@ pub struct Prefetch<const W: usize> {
     pub error: Signal<Out, Bit>,
     pub cause: Signal<Out, Bits<4>>,
     pub idle: Signal<Out, Bit>,
-    fifo: Fifo<128, 6, 7>,
-    // 0 look, 1 compare, 2 to 6 the smallest limit, 7 offer the read, 8 wait for its end, 9 until the FIFO counts it.
+    // 0 look, 1 compare, 2 to 6 the smallest limit, 7 offer the read, 8 wait for its end.
     state: DFF<Bits<4>>,
     next: DFF<Bits<16>>,
     host: DFF<Bits<16>>,
@@ -82,17 +88,20 @@ pub struct Prefetch<const W: usize> {
     slot: Signal<Local, Bits<16>>,
     in_page: Signal<Local, Bits<9>>,
     run: Signal<Local, Bit>,
-    mine: Signal<Local, Bit>,
+    ours: Signal<Local, Bit>,
     finished: Signal<Local, Bit>,
-    flush: Signal<Local, Bit>,
-    // Gathers the beats of a descriptor.
-    gather: DFF<Bits<128>>,
-    beat: DFF<Bits<1>>,
-    whole: DFF<Bit>,
-    // Low water.
+    forget: Signal<Local, Bit>,
+    // Half descriptors that have come; descriptors that are being written, and that are there.
+    filled: DFF<Bits<8>>,
+    written: DFF<Bits<7>>,
+    there: DFF<Bits<7>>,
+    level: Signal<Local, Bits<7>>,
+    // Low water. `armed`: an event may come; after the first it takes LOW_WATER + BATCH, the mark, to arm it.
     taken: DFF<Bits<16>>,
     left: DFF<Bits<16>>,
-    above: DFF<Bit>,
+    mark: DFF<Bits<17>>,
+    again: DFF<Bit>,
+    armed: DFF<Bit>,
     low: DFF<Bit>,
     fault: DFF<Bit>,
     fault_cause: DFF<Bits<4>>,
@@ -100,14 +109,10 @@ pub struct Prefetch<const W: usize> {
     one: Constant<Bits<16>>,
     most: Constant<Bits<9>>,
     slots: Constant<Bits<9>>,
-    shift_out: Constant<Bits<8>>,
-    shift_in: Constant<Bits<8>>,
-    last_beat: Constant<Bits<1>>,
 }
 
-impl<const W: usize> Default for Prefetch<W> {
+impl Default for Prefetch {
     fn default() -> Self {
-        assert!(W == 64 || W == 128, "a beat of {W} bits is not a descriptor or half of one");
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -126,17 +131,19 @@ impl<const W: usize> Default for Prefetch<W> {
             r_valid: Default::default(),
             r_addr: Default::default(),
             r_bytes: Default::default(),
-            r_tag: Default::default(),
             r_ready: Default::default(),
             t_valid: Default::default(),
-            t_data: Default::default(),
+            t_lanes: Default::default(),
             t_tag: Default::default(),
             t_done: Default::default(),
             t_done_tag: Default::default(),
             t_done_cause: Default::default(),
-            d_valid: Default::default(),
-            d_data: Default::default(),
-            d_ready: Default::default(),
+            mine: Default::default(),
+            place: Default::default(),
+            first: Default::default(),
+            arrived: Default::default(),
+            flush: Default::default(),
+            take: Default::default(),
             head: Default::default(),
             chip: Default::default(),
             read_pulse: Default::default(),
@@ -145,7 +152,6 @@ impl<const W: usize> Default for Prefetch<W> {
             error: Default::default(),
             cause: Default::default(),
             idle: Default::default(),
-            fifo: Default::default(),
             state: Default::default(),
             next: Default::default(),
             host: Default::default(),
@@ -165,15 +171,18 @@ impl<const W: usize> Default for Prefetch<W> {
             slot: Default::default(),
             in_page: Default::default(),
             run: Default::default(),
-            mine: Default::default(),
+            ours: Default::default(),
             finished: Default::default(),
-            flush: Default::default(),
-            gather: Default::default(),
-            beat: Default::default(),
-            whole: Default::default(),
+            forget: Default::default(),
+            filled: Default::default(),
+            written: Default::default(),
+            there: Default::default(),
+            level: Default::default(),
             taken: Default::default(),
             left: Default::default(),
-            above: Default::default(),
+            mark: Default::default(),
+            again: Default::default(),
+            armed: Default::default(),
             low: Default::default(),
             fault: Default::default(),
             fault_cause: Default::default(),
@@ -181,25 +190,25 @@ impl<const W: usize> Default for Prefetch<W> {
             one: Constant::new(1.into()),
             most: Constant::new(u64::from(ferronic_contract::thresholds::MAX_BATCH).into()),
             slots: Constant::new(u64::from(ferronic_contract::thresholds::ON_CHIP).into()),
-            shift_out: Constant::new(W.to_bits()),
-            shift_in: Constant::new((128 - W).to_bits()),
-            last_beat: Constant::new((128 / W - 1).to_bits()),
         }
     }
 }
 
-impl<const W: usize> Logic for Prefetch<W> {
+impl Logic for Prefetch {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, next, host, on_chip, wanted, overrun, count, room, failed, address);
         dff_setup!(self, clock, limit, size, mask, page, page_mask);
-        dff_setup!(self, clock, gather, beat, whole, taken, left, above, low, fault, fault_cause, pulse);
-        self.fifo.clock.next = self.clock.val();
+        dff_setup!(self, clock, filled, written, there, taken, left, mark, again, armed, low, fault, fault_cause, pulse);
 
         self.run.next = self.enable.val() & !self.stopped.val() & !self.failed.q.val() & !self.dead.val();
-        self.mine.next = self.t_valid.val() & (self.t_tag.val() == self.my_tag.val());
-        self.finished.next = self.t_done.val() & (self.t_done_tag.val() == self.my_tag.val());
-        self.flush.next = (self.state.q.val() == 0) & !self.enable.val();
+        // Another queue may have the same tag: an answer is ours only while we wait for one.
+        self.ours.next =
+            (self.t_valid.val() & (self.state.q.val() == 8)) & (self.t_tag.val() == self.my_tag.val());
+        self.finished.next =
+            (self.t_done.val() & (self.state.q.val() == 8)) & (self.t_done_tag.val() == self.my_tag.val());
+        self.forget.next = (self.state.q.val() == 0) & !self.enable.val();
+        self.level.next = self.filled.q.val().get_bits::<7>(1) - self.taken.q.val().get_bits::<7>(0);
         self.fault.d.next = false;
         self.pulse.d.next = false;
 
@@ -246,7 +255,7 @@ impl<const W: usize> Logic for Prefetch<W> {
         match self.state.q.val().index() {
             0 => {
                 self.host.d.next = self.tail.val() - self.next.q.val();
-                self.on_chip.d.next = self.fifo.level.val();
+                self.on_chip.d.next = self.level.val();
                 if self.run.val() {
                     self.state.d.next = 1.into();
                 }
@@ -261,7 +270,9 @@ impl<const W: usize> Logic for Prefetch<W> {
                 self.state.d.next = 2.into();
             }
             7 => {
-                if self.r_ready.val() {
+                if self.dead.val() {
+                    self.state.d.next = 0.into();
+                } else if self.r_ready.val() {
                     self.next.d.next = self.next.q.val() + bit_cast::<16, 9>(self.count.q.val());
                     self.pulse.d.next = true;
                     self.state.d.next = 8.into();
@@ -269,11 +280,8 @@ impl<const W: usize> Logic for Prefetch<W> {
             }
             8 => {
                 if self.finished.val() {
-                    self.state.d.next = 9.into();
+                    self.state.d.next = 0.into();
                 }
-            }
-            9 => {
-                self.state.d.next = 0.into();
             }
             _ => {
                 if self.limit.q.val() < self.count.q.val() {
@@ -305,48 +313,40 @@ impl<const W: usize> Logic for Prefetch<W> {
             self.failed.d.next = true;
         }
 
-        self.r_valid.next = self.state.q.val() == 7;
+        self.r_valid.next = (self.state.q.val() == 7) & !self.dead.val();
         self.address.d.next =
             (bit_cast::<64, 52>(self.base.val()) << 12) + (bit_cast::<64, 16>(self.slot.val()) << 4);
         self.r_addr.next = self.address.q.val();
         self.r_bytes.next = bit_cast::<13, 9>(self.count.q.val()) << 4;
-        self.r_tag.next = self.my_tag.val();
 
-        // The first beat of a descriptor ends up in the low bits.
-        self.whole.d.next = false;
-        if self.mine.val() {
-            self.gather.d.next = (self.gather.q.val() >> self.shift_out.val())
-                | (bit_cast::<128, W>(self.t_data.val()) << self.shift_in.val());
-            self.beat.d.next = self.beat.q.val() + 1;
-            if self.beat.q.val() == self.last_beat.val() {
-                self.beat.d.next = 0.into();
-                self.whole.d.next = true;
-            }
+        // What comes and goes.
+        self.mine.next = self.ours.val();
+        self.place.next = self.filled.q.val().get_bits::<7>(0);
+        if self.ours.val() {
+            self.filled.d.next = self.filled.q.val() + bit_cast::<8, 4>(self.t_lanes.val().get_bits::<4>(1));
         }
-        if self.finished.val() {
-            self.beat.d.next = 0.into();
-        }
-        self.fifo.s_valid.next = self.whole.q.val();
-        self.fifo.s_data.next = self.gather.q.val();
-        self.fifo.m_ready.next = self.d_ready.val();
-        self.fifo.reset.next = self.reset.val() | self.flush.val();
-        self.d_valid.next = self.fifo.m_valid.val();
-        self.d_data.next = self.fifo.m_data.val();
-
-        if self.fifo.m_valid.val() & self.d_ready.val() {
+        self.written.d.next = self.filled.q.val().get_bits::<7>(1);
+        self.there.d.next = self.written.q.val();
+        if self.take.val() {
             self.taken.d.next = self.taken.q.val() + 1;
         }
+        self.first.next = self.taken.q.val().get_bits::<7>(0);
+        self.arrived.next = self.there.q.val();
+        self.flush.next = self.forget.val();
+
         self.left.d.next = self.tail.val() - self.taken.q.val();
+        self.mark.d.next = bit_cast::<17, 16>(self.low_water.val()) + bit_cast::<17, 8>(self.batch.val());
         self.low.d.next = false;
-        if self.left.q.val() >= self.low_water.val() {
-            self.above.d.next = true;
-        } else {
-            self.above.d.next = false;
-            self.low.d.next = self.above.q.val();
+        if self.left.q.val() < self.low_water.val() {
+            self.armed.d.next = false;
+            self.low.d.next = self.armed.q.val();
+            self.again.d.next = self.again.q.val() | self.armed.q.val();
+        } else if !self.again.q.val() | (bit_cast::<17, 16>(self.left.q.val()) >= self.mark.q.val()) {
+            self.armed.d.next = true;
         }
 
         self.head.next = self.next.q.val();
-        self.chip.next = self.fifo.level.val();
+        self.chip.next = self.level.val();
         self.read_pulse.next = self.pulse.q.val();
         self.read_count.next = self.count.q.val().get_bits::<6>(0);
         self.low_event.next = self.low.q.val();
@@ -354,18 +354,20 @@ impl<const W: usize> Logic for Prefetch<W> {
         self.cause.next = self.fault_cause.q.val();
         self.idle.next = self.state.q.val() < 7;
 
-        if self.reset.val() | self.flush.val() {
+        if self.reset.val() | self.forget.val() {
             self.state.d.next = 0.into();
             self.next.d.next = 0.into();
             self.taken.d.next = 0.into();
             self.left.d.next = 0.into();
-            self.above.d.next = false;
+            self.filled.d.next = 0.into();
+            self.written.d.next = 0.into();
+            self.there.d.next = 0.into();
+            self.again.d.next = false;
+            self.armed.d.next = false;
             self.low.d.next = false;
             self.failed.d.next = false;
             self.fault.d.next = false;
             self.overrun.d.next = false;
-            self.whole.d.next = false;
-            self.beat.d.next = 0.into();
         }
     }
 }

@@ -98,8 +98,8 @@ pub fn beat_64(dwords: &[u32]) -> u64 {
     dword(0) | dword(1) << 32
 }
 
-/// A beat of 128 bits from dwords.
-pub fn beat_128(dwords: &[u32]) -> [u32; 4] {
+/// A wider beat from dwords.
+pub fn beat<const N: usize>(dwords: &[u32]) -> [u32; N] {
     std::array::from_fn(|n| dwords.get(n).copied().unwrap_or(0))
 }
 
@@ -108,7 +108,7 @@ pub fn dwords_64(beat: u64) -> Vec<u32> {
     vec![beat as u32, (beat >> 32) as u32]
 }
 
-/// The dwords of a beat of 128 bits.
-pub fn dwords_128(beat: [u32; 4]) -> Vec<u32> {
+/// The dwords of a wider beat.
+pub fn dwords<const N: usize>(beat: [u32; N]) -> Vec<u32> {
     beat.to_vec()
 }

@@ -2,11 +2,15 @@
 //!
 //! Caught when tried: HTHRESH compared with `>` and PTHRESH with `<=`, the FIFO's level looked at before the last
 //! descriptor of a read is counted (too many on chip), reads past the 4 KiB boundary, MRRS taken instead of the smallest
-//! limit, a full ring taken for a bad doorbell, and the low-water event given again while still below.
+//! limit, a full ring taken for a bad doorbell, the low-water event given again while still below, and LOW_WATER alone
+//! arming it again in the two cycles after an event.
 
 mod host;
 
-use ferronic_bench::models::{prefetch_128::Prefetch128, prefetch_64::Prefetch64};
+use ferronic_bench::models::{
+    descriptors_128::Descriptors128, descriptors_256::Descriptors256, descriptors_512::Descriptors512,
+    descriptors_64::Descriptors64,
+};
 use ferronic_contract::cause::Cause;
 use ferronic_verilated::PowerUp;
 use host::*;
@@ -81,7 +85,7 @@ macro_rules! bench {
                 pub errors: Vec<u8>,
                 pub low_events: u32,
                 pub low_expected: u32,
-                above: bool,
+                armed: bool,
                 pub cause: u8,
                 /// Of 16 cycles, how many the consumer takes in.
                 pub appetite: u64,
@@ -93,13 +97,14 @@ macro_rules! bench {
             impl Bench {
                 pub fn new(seed: u64, settings: Settings) -> Self {
                     let mut block = <$model>::new(PowerUp::Random(seed));
-                    block.set_my_tag(TAG);
-                    block.set_base(settings.base >> 12);
-                    block.set_size_log2(settings.size_log2);
-                    block.set_pthresh(settings.pthresh);
-                    block.set_hthresh(settings.hthresh);
-                    block.set_batch(settings.batch);
-                    block.set_low_water(settings.low_water);
+                    block.set_first_tag(TAG);
+                    block.set_want(0);
+                    block.set_base__0240(settings.base >> 12);
+                    block.set_size_log2__0240(settings.size_log2);
+                    block.set_pthresh__0240(settings.pthresh);
+                    block.set_hthresh__0240(settings.hthresh);
+                    block.set_batch__0240(settings.batch);
+                    block.set_low_water__0240(settings.low_water);
                     block.set_mrrs(settings.mrrs);
                     block.set_reset(true);
                     block.eval();
@@ -117,7 +122,7 @@ macro_rules! bench {
                         errors: Vec::new(),
                         low_events: 0,
                         low_expected: 0,
-                        above: false,
+                        armed: false,
                         cause: 0,
                         appetite: 8,
                         counted: 0,
@@ -125,7 +130,7 @@ macro_rules! bench {
                     };
                     (0..3).for_each(|_| bench.edge());
                     bench.block.set_reset(false);
-                    bench.block.set_enable(true);
+                    bench.block.set_enable__0240(true);
                     bench
                 }
 
@@ -140,7 +145,7 @@ macro_rules! bench {
                 pub fn post(&mut self, most: u64) {
                     let room = (1u64 << self.settings.size_log2) - (self.posted - self.taken);
                     self.posted += self.random.below(most + 1).min(room);
-                    self.block.set_tail(self.posted as u16);
+                    self.block.set_tail__0240(self.posted as u16);
                 }
 
                 /// The answer to the read that was just taken.
@@ -159,7 +164,7 @@ macro_rules! bench {
                     let ready = self.random.one_in(3);
                     self.block.set_r_ready(ready);
                     let take = self.random.below(16) < self.appetite;
-                    self.block.set_d_ready(take);
+                    self.block.set_d_take(take);
                     self.block.set_t_valid(false);
                     self.block.set_t_done(false);
                     if self.random.one_in(8) {
@@ -173,6 +178,7 @@ macro_rules! bench {
                         if let Some((dwords, last)) = self.beats.pop_front() {
                             self.block.set_t_valid(true);
                             self.block.set_t_tag(TAG);
+                            self.block.set_t_lanes(dwords.len() as u8);
                             self.block.set_t_data($beat(&dwords));
                             self.block.set_t_done(last);
                             self.block.set_t_done_tag(TAG);
@@ -184,16 +190,19 @@ macro_rules! bench {
                     }
                     self.block.eval();
                     let tail = self.posted as u16;
-                    self.history.push_front((tail, self.block.chip()));
-                    self.history.truncate(8);
-                    assert_eq!(self.block.head(), self.requested as u16);
-                    assert!(self.block.chip() <= 64);
+                    self.history.push_front((tail, self.block.chip__0240()));
+                    self.history.truncate(10);
+                    // The request that is on its way through the fan-in counts as made.
+                    let ahead = self.block.head__0240().wrapping_sub(self.requested as u16);
+                    assert!(ahead <= if self.outstanding > 0 { 0 } else { 32 }, "{ahead} ahead");
+                    assert!(self.block.chip__0240() <= 64);
 
                     if self.block.r_valid() {
                         assert_eq!(self.outstanding, 0, "a second read");
-                        let (tail, chip) = self.history[7.min(self.history.len() - 1)];
+                        let (tail, chip) = self.history[9.min(self.history.len() - 1)];
                         let next = self.requested as u16;
                         let n = self.block.r_bytes() / 16;
+                        assert_eq!(ahead, n);
                         if !self.offered {
                             assert_eq!(n, self.settings.rule(next, tail.wrapping_sub(next), chip), "{:?}", self.settings);
                         }
@@ -213,20 +222,22 @@ macro_rules! bench {
                     } else {
                         assert!(!self.offered, "an offer was withdrawn");
                     }
-                    if self.block.read_pulse() {
-                        self.counted += u64::from(self.block.read_count());
+                    if self.block.read_pulse__0240() {
+                        self.counted += u64::from(self.block.read_count__0240());
                     }
                     let host = tail.wrapping_sub(self.requested as u16);
-                    let wants = self.settings.rule(self.requested as u16, host, self.block.chip()) > 0;
-                    let may = self.block.enable() && !self.block.stopped() && self.errors.is_empty();
+                    let wants = self.settings.rule(self.requested as u16, host, self.block.chip__0240()) > 0;
+                    let may = self.block.enable__0240() && !self.block.stopped__0240() && self.errors.is_empty();
                     self.lazy = if wants && may && self.outstanding == 0 && !self.block.r_valid() { self.lazy + 1 } else { 0 };
                     assert!(self.lazy < 20, "the rule wants a read, and none comes: {:?}", self.settings);
 
                     let left = self.posted - self.taken;
-                    if left >= u64::from(self.settings.low_water) {
-                        self.above = true;
-                    } else {
-                        self.low_expected += u32::from(std::mem::take(&mut self.above));
+                    let low = u64::from(self.settings.low_water);
+                    let mark = if self.low_expected > 0 { low + u64::from(self.settings.batch) } else { low };
+                    if left < low {
+                        self.low_expected += u32::from(std::mem::take(&mut self.armed));
+                    } else if left >= mark {
+                        self.armed = true;
                     }
                     if self.block.d_valid() && take {
                         let word = u128_of(self.block.d_data());
@@ -234,10 +245,10 @@ macro_rules! bench {
                         assert_eq!(word, want, "descriptor {}", self.taken);
                         self.taken += 1;
                     }
-                    if self.block.error() {
-                        self.errors.push(self.block.cause());
+                    if self.block.error__0240() {
+                        self.errors.push(self.block.cause__0240());
                     }
-                    self.low_events += u32::from(self.block.low_event());
+                    self.low_events += u32::from(self.block.low_event__0240());
                     self.edge();
                 }
 
@@ -258,28 +269,38 @@ fn u128_of(words: [u32; 4]) -> Vec<u32> {
     words.to_vec()
 }
 
-bench!(narrow, Prefetch64, 2, beat_64);
-bench!(broad, Prefetch128, 4, beat_128);
+bench!(bits_64, Descriptors64, 2, beat_64);
+bench!(bits_128, Descriptors128, 4, beat);
+bench!(bits_256, Descriptors256, 8, beat);
+bench!(bits_512, Descriptors512, 16, beat);
 
-/// Runs the same text for both widths.
-macro_rules! both {
+/// Runs the same text for all widths.
+macro_rules! all {
     ($(#[$meta:meta])* fn $name:ident($bench:ident: Bench) $body:block) => {
         $(#[$meta])*
         #[test]
         fn $name() {
             {
-                use narrow::Bench as $bench;
+                use bits_64::Bench as $bench;
                 $body
             }
             {
-                use broad::Bench as $bench;
+                use bits_128::Bench as $bench;
+                $body
+            }
+            {
+                use bits_256::Bench as $bench;
+                $body
+            }
+            {
+                use bits_512::Bench as $bench;
                 $body
             }
         }
     };
 }
 
-both! {
+all! {
     /// Each read is just what the rule says, each descriptor comes once and in order, low water counts.
     fn reads_follow_the_rule(B: Bench) {
         for seed in 0..60 {
@@ -304,7 +325,7 @@ both! {
     }
 }
 
-both! {
+all! {
     /// The index goes over 2^16, in the smallest ring and in one that is never empty.
     fn indices_wrap(B: Bench) {
         for size_log2 in [3, 9] {
@@ -323,7 +344,7 @@ both! {
     }
 }
 
-both! {
+all! {
     /// As many as the ring holds are right; one more is a bad doorbell, and nothing is read until the queue is disabled.
     fn a_bad_doorbell_stops_the_queue(B: Bench) {
         for size_log2 in 3..=15 {
@@ -331,11 +352,11 @@ both! {
             let mut bench = B::new(3, settings);
             bench.appetite = 0;
             bench.posted = 1 << size_log2;
-            bench.block.set_tail(bench.posted as u16);
+            bench.block.set_tail__0240(bench.posted as u16);
             (0..100).for_each(|_| bench.cycle());
             assert!(bench.errors.is_empty() && bench.requested == 1);
             bench.posted = (1 << size_log2) + 2;
-            bench.block.set_tail(bench.posted as u16);
+            bench.block.set_tail__0240(bench.posted as u16);
             (0..100).for_each(|_| bench.cycle());
             assert_eq!(bench.errors, [Cause::BadDoorbell as u8]);
             bench.appetite = 16;
@@ -345,7 +366,7 @@ both! {
     }
 }
 
-both! {
+all! {
     /// Each cause is told once; nothing is read after it until the queue was disabled and enabled bench.
     fn a_failed_read_stops_the_queue(B: Bench) {
         for cause in 1..=5u8 {
@@ -364,28 +385,28 @@ both! {
     }
 }
 
-both! {
+all! {
     /// Disabling at any moment: no new read, the outstanding one is waited for, then all is forgotten and the queue can start bench.
     fn disabling_forgets_everything(B: Bench) {
         for seed in 0..200 {
             let settings = Settings { low_water: 0, ..Settings::random(&mut Random(seed)) };
             let mut bench = B::new(seed, settings);
             bench.run(100 + seed as u32, 20);
-            bench.block.set_enable(false);
+            bench.block.set_enable__0240(false);
             let requested = bench.requested;
-            let offered = bench.block.r_valid();
+            let reading = !bench.block.idle__0240();
             for _ in 0..400 {
-                if bench.outstanding == 0 && !bench.block.r_valid() {
+                if bench.block.idle__0240() {
                     break;
                 }
-                assert!(!bench.block.idle(), "idle with a read outstanding");
                 bench.cycle();
             }
-            assert!(bench.requested == requested || offered, "a new read after disabling");
+            assert_eq!(bench.outstanding, 0, "idle with a read outstanding");
+            assert!(bench.requested == requested || reading, "a new read after disabling");
             // Now the indices go back to 0: the bench's too.
-            bench.block.set_d_ready(false);
+            bench.block.set_d_take(false);
             bench.posted = 0;
-            bench.block.set_tail(0);
+            bench.block.set_tail__0240(0);
             for _ in 0..4 {
                 bench.block.set_t_valid(false);
                 bench.block.set_t_done(false);
@@ -395,9 +416,9 @@ both! {
                 bench.block.set_clock(false);
                 bench.block.eval();
             }
-            assert!(bench.block.idle() && bench.block.head() == 0 && bench.block.chip() == 0 && !bench.block.d_valid());
+            assert!(bench.block.idle__0240() && bench.block.head__0240() == 0 && bench.block.chip__0240() == 0 && !bench.block.d_valid());
             (bench.requested, bench.taken) = (0, 0);
-            bench.block.set_enable(true);
+            bench.block.set_enable__0240(true);
             bench.appetite = 16;
             bench.run(500, 20);
             assert!(bench.taken > 0);
@@ -405,12 +426,12 @@ both! {
     }
 }
 
-both! {
+all! {
     /// A queue that is stopped from outside reads nothing more.
     fn a_stopped_queue_reads_nothing(B: Bench) {
         let mut bench = B::new(5, Settings { low_water: 0, ..Settings::random(&mut Random(5)) });
         bench.run(200, 20);
-        bench.block.set_stopped(true);
+        bench.block.set_stopped__0240(true);
         bench.run(20, 20);
         let requested = bench.requested;
         bench.appetite = 16;
@@ -419,24 +440,24 @@ both! {
     }
 }
 
-both! {
+all! {
     /// While the tag is retired nothing is read: the queue is told to be timed out, once each time it is enabled.
     fn a_dead_tag_is_a_time_out_as_soon_as_the_queue_is_enabled(B: Bench) {
         let mut bench = B::new(6, Settings { low_water: 0, ..Settings::random(&mut Random(6)) });
-        bench.block.set_enable(false);
-        bench.block.set_dead(true);
+        bench.block.set_enable__0240(false);
+        bench.block.set_dead(1 << TAG);
         for round in 1..=2 {
-            bench.block.set_enable(true);
+            bench.block.set_enable__0240(true);
             bench.run(100, 20);
             assert_eq!(bench.errors, vec![Cause::TimeOut as u8; round]);
-            bench.block.set_enable(false);
+            bench.block.set_enable__0240(false);
             bench.run(10, 0);
-            assert!(bench.block.idle());
+            assert!(bench.block.idle__0240());
         }
         assert_eq!(bench.requested, 0, "the tag is used again");
-        bench.block.set_dead(false);
+        bench.block.set_dead(0);
         bench.errors.clear();
-        bench.block.set_enable(true);
+        bench.block.set_enable__0240(true);
         bench.appetite = 16;
         bench.run(500, 20);
         assert!(bench.taken > 0);
