@@ -11,7 +11,7 @@
 //! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
 //! | [`pool`] | buffers that stay mapped |
-//! | [`packet`] | a received packet, who classified it, and where it goes |
+//! | [`packet`] | a received packet, what is known of it, and where it goes |
 //! | [`rx`] | receiving: poll, refill, deliver |
 //! | [`tx`] | sending and reclaiming |
 //! | [`queue`] | what RX and TX queues share |

@@ -57,7 +57,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) clock_khz: u32,
 }
 
-/// An RX queue. It shares nothing with the others but the device's registers.
+/// An RX queue. It has a pool of its own, so what happens to its packets takes nothing from the other queues; with them it
+/// shares the device's registers and the epoch of the address filter.
 pub struct RxQueue {
     pub(crate) queue: Queue,
     control: u32,

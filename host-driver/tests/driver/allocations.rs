@@ -100,7 +100,7 @@ impl Sink for Apart {
     fn deliver(&mut self, packet: Packet) {
         self.1 += packet.segments().map(|segment| segment.bytes().len() as u64).sum::<u64>();
         match self.0.replace(packet) {
-            Some(before) if self.1.is_multiple_of(2) => before.into_segments(|segment| drop(segment)),
+            Some(before) if self.1.is_multiple_of(2) => before.into_segments(drop),
             before => drop(before),
         }
     }

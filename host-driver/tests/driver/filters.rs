@@ -55,7 +55,7 @@ impl Core {
     }
 
     fn valid(&self) -> usize {
-        let in_use = |row: &&[u32; ENTRY_WORDS]| ROW_VALID.get(*row) == 1 && self.kinds[ROW_KIND.get(*row) as usize] != 0;
+        let in_use = |row: &&[u32; ENTRY_WORDS]| ROW_VALID.get(row) == 1 && self.kinds[ROW_KIND.get(row) as usize] != 0;
         self.rows.iter().filter(in_use).count()
     }
 }

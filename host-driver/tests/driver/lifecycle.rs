@@ -50,7 +50,8 @@ fn writes_the_set_up_that_was_asked_for() {
 #[test]
 fn refuses_bad_settings_with_name_value_and_range() {
     let mock = Mock::new();
-    let cases: [(fn(&mut Config), &str); 17] = [
+    type Spoil = fn(&mut Config);
+    let cases: [(Spoil, &str); 17] = [
         (|c| c.max_frame = 59, "MAX_FRAME is 59; it must be from 60 to 9600"),
         (|c| c.max_frame = MAX_FRAME + 1, "MAX_FRAME is 9601; it must be from 60 to 9600"),
         (|c| c.rx.clear(), "RX queues is 0; it must be from 1 to 16"),
@@ -97,7 +98,8 @@ fn refuses_bad_settings_with_name_value_and_range() {
 
 #[test]
 fn what_a_build_lacks_is_refused_by_name() {
-    let cases: [(Field, fn(&mut RxConfig), &str); 6] = [
+    type Ask = fn(&mut RxConfig);
+    let cases: [(Field, Ask, &str); 6] = [
         (registers::FEATURE_COMPACT, |c| c.format = Format::CompactHash, "a compact completion needs COMPACT"),
         (registers::FEATURE_COMPACT, |c| c.format = Format::CompactTag, "a compact completion needs COMPACT"),
         (registers::FEATURE_COMPACT, |c| c.discovery = Discovery::Index, "a producer index in memory needs COMPACT"),

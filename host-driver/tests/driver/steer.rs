@@ -1,6 +1,7 @@
 //! RSS, RX mode, VLAN strip, flow control: what reaches the registers, and what is refused.
 
 use ferronic::{Error, FlowControl, Nic, Rss, RssTypes, RxMode, Target, VlanStrip};
+use ferronic_contract::field::Field;
 use ferronic_contract::registers::filter::{self, address_hash};
 use ferronic_contract::registers::{self, Register};
 use ferronic_contract::status::{FILTER, TAG};
@@ -129,12 +130,13 @@ fn flow_control_in_bytes_and_bit_times() {
 
 #[test]
 fn what_a_build_lacks_is_refused_by_name_and_written_nowhere() {
-    let flow = FlowControl { send: true, honour: true, mbps: 1000, quanta: 1, high: 128, low: 64 };
-    let cases: [(_, Box<dyn Fn(&mut Nic) -> Result<(), Error>>, &str); 4] = [
-        (registers::FEATURE_RSS, Box::new(|nic| nic.set_rss(Rss::even(RssTypes::ALL, 1))), "RSS"),
-        (registers::FEATURE_FILTER, Box::new(|nic| nic.set_rx_mode(RxMode::default())), "FILTER"),
-        (registers::FEATURE_STRIP, Box::new(|nic| nic.set_vlan_strip(VlanStrip::default())), "STRIP"),
-        (registers::FEATURE_FLOW, Box::new(move |nic| nic.set_flow_control(&flow)), "FLOW"),
+    const FLOW: FlowControl = FlowControl { send: true, honour: true, mbps: 1000, quanta: 1, high: 128, low: 64 };
+    type Ask = fn(&mut Nic) -> Result<(), Error>;
+    let cases: [(Field, Ask, &str); 4] = [
+        (registers::FEATURE_RSS, |nic| nic.set_rss(Rss::even(RssTypes::ALL, 1)), "RSS"),
+        (registers::FEATURE_FILTER, |nic| nic.set_rx_mode(RxMode::default()), "FILTER"),
+        (registers::FEATURE_STRIP, |nic| nic.set_vlan_strip(VlanStrip::default()), "STRIP"),
+        (registers::FEATURE_FLOW, |nic| nic.set_flow_control(&FLOW), "FLOW"),
     ];
     for (feature, ask, name) in cases {
         let mock = Mock::new().without(feature);
