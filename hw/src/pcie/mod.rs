@@ -202,7 +202,8 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.msix.m_ready.next = self.small_write.m_ready.val();
         self.small_write.done_valid.next = self.done_valid.val();
         self.small_write.done_addr.next = self.done_addr.val();
-        self.small_write.done_data.next = self.done_data.val();
+        self.small_write.done_dwords.next = 8.into();
+        self.small_write.done_data.next = bit_cast::<512, 256>(self.done_data.val());
         self.done_ready.next = self.small_write.done_ready.val();
         self.small_write.index_valid.next = self.index_valid.val();
         self.small_write.index_addr.next = self.index_addr.val();
@@ -280,6 +281,8 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("msix", verilog(Msix::<64, 6, 8>::default(), "msix")),
         ("small_write_64", verilog(SmallWrite::<64, 2>::default(), "small_write_64")),
         ("small_write_128", verilog(SmallWrite::<128, 4>::default(), "small_write_128")),
+        ("small_write_256", verilog(SmallWrite::<256, 8>::default(), "small_write_256")),
+        ("small_write_512", verilog(SmallWrite::<512, 16>::default(), "small_write_512")),
         ("pcie_side_64", verilog(PcieSide::<64, 2, 8, 3, 5>::default(), "pcie_side_64")),
         ("pcie_side_128", verilog(PcieSide::<128, 4, 64, 6, 8>::default(), "pcie_side_128")),
     ]

@@ -1,13 +1,13 @@
-//! The short writes of the core: RX completions, TX indices, interrupt messages. One TLP each.
+//! The short writes of the core: RX completions and their index, TX indices, interrupt messages. One TLP each.
 //!
 //! ```text
-//! done (8 dwords) ┐
-//! index (1) ──────┤ round robin ─→ small_* (to tlp_tx)
-//! m (1) ──────────┘
+//! done (1 to 16 dwords) ┐
+//! index (1) ────────────┤ round robin ─→ small_* (to tlp_tx)
+//! m (1) ────────────────┘
 //! ```
 //!
-//! A source gets its `ready` with the last beat, when its TLP is ahead of everything granted later. One idle cycle
-//! between two TLPs.
+//! A source gets its `ready` with the last beat, when its TLP is ahead of everything granted later. Another source
+//! that wants to write follows without a gap, the same one after one idle cycle.
 
 use crate::pcie::geometry::Geometry;
 use rust_hdl_core::prelude::*;
@@ -20,7 +20,8 @@ pub struct SmallWrite<const W: usize, const L: usize> {
     pub reset: Signal<In, Bit>,
     pub done_valid: Signal<In, Bit>,
     pub done_addr: Signal<In, Bits<64>>,
-    pub done_data: Signal<In, Bits<256>>,
+    pub done_dwords: Signal<In, Bits<5>>,
+    pub done_data: Signal<In, Bits<512>>,
     pub done_ready: Signal<Out, Bit>,
     pub index_valid: Signal<In, Bit>,
     pub index_addr: Signal<In, Bits<64>>,
@@ -45,9 +46,11 @@ pub struct SmallWrite<const W: usize, const L: usize> {
     /// Bits of `done_data` that are out.
     offset: DFF<Bits<10>>,
     next_offset: Signal<Local, Bits<10>>,
+    stop: Signal<Local, Bits<10>>,
     is_last: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
-    part: Signal<Local, Bits<256>>,
+    own: Signal<Local, Bit>,
+    part: Signal<Local, Bits<512>>,
     geometry: Geometry<W, L>,
 }
 
@@ -57,23 +60,26 @@ impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
         dff_setup!(self, clock, busy, turn, offset);
 
         self.next_offset.next = self.offset.q.val() + bit_cast::<10, 16>(self.geometry.beat.val());
-        self.is_last.next = (self.turn.q.val() != 0) | (self.next_offset.val() >= 256);
+        self.stop.next = bit_cast::<10, 5>(self.done_dwords.val()) << 5;
+        self.is_last.next = (self.turn.q.val() != 0) | (self.next_offset.val() >= self.stop.val());
         self.taken.next = self.busy.q.val() & self.small_ready.val() & self.is_last.val();
         if self.busy.q.val() & self.small_ready.val() {
             self.offset.d.next = self.next_offset.val();
         }
-        if self.taken.val() {
-            self.busy.d.next = false;
-        }
-        if !self.busy.q.val() {
-            self.busy.d.next = self.done_valid.val() | self.index_valid.val() | self.m_valid.val();
+
+        // The next source; the one that was just served has nothing to show before the next cycle.
+        self.own.next = !self.busy.q.val();
+        if self.taken.val() | !self.busy.q.val() {
             self.offset.d.next = 0.into();
+            self.busy.d.next = true;
             match self.turn.q.val().index() {
                 0 => {
                     if self.index_valid.val() {
                         self.turn.d.next = 1.into();
                     } else if self.m_valid.val() {
                         self.turn.d.next = 2.into();
+                    } else {
+                        self.busy.d.next = self.done_valid.val() & self.own.val();
                     }
                 }
                 1 => {
@@ -81,6 +87,8 @@ impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
                         self.turn.d.next = 2.into();
                     } else if self.done_valid.val() {
                         self.turn.d.next = 0.into();
+                    } else {
+                        self.busy.d.next = self.index_valid.val() & self.own.val();
                     }
                 }
                 _ => {
@@ -88,6 +96,8 @@ impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
                         self.turn.d.next = 0.into();
                     } else if self.index_valid.val() {
                         self.turn.d.next = 1.into();
+                    } else {
+                        self.busy.d.next = self.m_valid.val() & self.own.val();
                     }
                 }
             }
@@ -96,10 +106,13 @@ impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
         self.part.next = self.done_data.val() >> self.offset.q.val();
         self.small_valid.next = self.busy.q.val();
         self.small_addr.next = self.done_addr.val();
-        self.small_dwords.next = 8.into();
+        self.small_dwords.next = bit_cast::<11, 5>(self.done_dwords.val());
         self.small_first_be.next = 15.into();
         self.small_last_be.next = 15.into();
-        self.small_data.next = bit_cast::<W, 256>(self.part.val());
+        if self.done_dwords.val() == 1 {
+            self.small_last_be.next = 0.into();
+        }
+        self.small_data.next = bit_cast::<W, 512>(self.part.val());
         self.small_last.next = self.is_last.val();
         if self.turn.q.val() == 1 {
             self.small_addr.next = self.index_addr.val();

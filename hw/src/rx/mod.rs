@@ -9,6 +9,8 @@
 //! Every frame that comes in is either delivered (`frame`) or gives exactly one drop pulse, in the end.
 
 pub mod classify;
+pub mod complete;
+pub mod deliver;
 pub mod dma;
 pub mod done;
 pub mod filter;
@@ -55,6 +57,12 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("window_64", verilog(window::Window::<64, 16>::default(), "window_64")),
         ("window_512", verilog(window::Window::<512, 2>::default(), "window_512")),
         ("parse", verilog(parse::Parse::default(), "parse")),
+        ("delivery_64", verilog(deliver::Delivery::<64, 8, 3, 12>::default(), "delivery_64")),
+        ("delivery_128", verilog(deliver::Delivery::<128, 16, 4, 11>::default(), "delivery_128")),
+        ("delivery_256", verilog(deliver::Delivery::<256, 32, 5, 10>::default(), "delivery_256")),
+        ("delivery_512", verilog(deliver::Delivery::<512, 64, 6, 9>::default(), "delivery_512")),
+        ("complete", verilog(complete::Complete::<4>::default(), "complete")),
+        ("complete_1", verilog(complete::Complete::<1>::default(), "complete_1")),
         ("rx_done", verilog(done::Done::default(), "rx_done")),
         ("rx_path_64", verilog(RxPath64::default(), "rx_path_64")),
         ("rx_path_128", verilog(RxPath128::default(), "rx_path_128")),

@@ -228,6 +228,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.payload.k_address.next = self.dma.k_address.val();
         self.payload.k_position.next = self.dma.k_position.val();
         self.payload.k_bytes.next = self.dma.k_bytes.val();
+        self.payload.k_queue.next = 0.into();
+        self.payload.k_close.next = self.dma.k_last.val();
         self.payload.k_last.next = self.dma.k_last.val();
         self.payload.k_empty.next = self.dma.k_empty.val();
         self.payload.k_end.next = self.dma.k_end.val();

@@ -10,7 +10,7 @@
 //! words that follow one another by rotating each and choosing bytes. The bytes before and behind the
 //! chunk are whatever lies there; the byte enables hide them.
 //!
-//! A beat a cycle within a chunk, with one more cycle a chunk when two words must be joined. Words are read only while
+//! A beat a cycle, over the end of a chunk too, with one more cycle a chunk when two words must be joined. Words are read only while
 //! the data FIFO surely takes them: `level` lags by four words, and five fit above the limit.
 
 use crate::common::fifo::Fifo;
@@ -26,7 +26,11 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     pub k_address: Signal<In, Bits<64>>,
     pub k_position: Signal<In, Bits<16>>,
     pub k_bytes: Signal<In, Bits<14>>,
+    pub k_queue: Signal<In, Bits<4>>,
+    /// The buffer's data ends with this chunk; the frame does.
+    pub k_close: Signal<In, Bit>,
     pub k_last: Signal<In, Bit>,
+    /// No payload: the frame is dropped.
     pub k_empty: Signal<In, Bit>,
     pub k_end: Signal<In, Bits<16>>,
     pub k_ready: Signal<Out, Bit>,
@@ -42,10 +46,12 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     pub pay_data: Signal<Out, Bits<W>>,
     pub pay_last: Signal<Out, Bit>,
     pub pay_ready: Signal<In, Bit>,
-    /// Pulse: the last beat of a frame is taken.
+    /// Pulses: the last beat of a buffer is taken; of a frame. Their queue.
+    pub gone: Signal<Out, Bit>,
     pub frame: Signal<Out, Bit>,
+    pub frame_queue: Signal<Out, Bits<4>>,
     pub busy: Signal<Out, Bit>,
-    headers: Fifo<84, 4, 5>,
+    headers: Fifo<89, 4, 5>,
     data: Fifo<W, 4, 5>,
     // In step with the data: the chunk's last beat.
     marks: Fifo<1, 4, 5>,
@@ -54,6 +60,8 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     p_address: DFF<Bits<64>>,
     p_from: DFF<Bits<16>>,
     p_span: DFF<Bits<14>>,
+    p_queue: DFF<Bits<4>>,
+    p_close: DFF<Bit>,
     p_last: DFF<Bit>,
     p_empty: DFF<Bit>,
     p_end: DFF<Bits<16>>,
@@ -105,7 +113,7 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     coarse: Signal<Local, Bits<W>>,
     fine: Signal<Local, Bits<W>>,
     gap: Signal<Local, Bits<10>>,
-    head: Signal<Local, Bits<84>>,
+    head: Signal<Local, Bits<89>>,
     take: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     log_bytes: Constant<Bits<4>>,
@@ -133,6 +141,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             k_address: Default::default(),
             k_position: Default::default(),
             k_bytes: Default::default(),
+            k_queue: Default::default(),
+            k_close: Default::default(),
             k_last: Default::default(),
             k_empty: Default::default(),
             k_end: Default::default(),
@@ -148,7 +158,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             pay_data: Default::default(),
             pay_last: Default::default(),
             pay_ready: Default::default(),
+            gone: Default::default(),
             frame: Default::default(),
+            frame_queue: Default::default(),
             busy: Default::default(),
             headers: Default::default(),
             data: Default::default(),
@@ -157,6 +169,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             p_address: Default::default(),
             p_from: Default::default(),
             p_span: Default::default(),
+            p_queue: Default::default(),
+            p_close: Default::default(),
             p_last: Default::default(),
             p_empty: Default::default(),
             p_end: Default::default(),
@@ -229,7 +243,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
 impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for Payload<W, K, Q, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, p_valid, p_address, p_from, p_span, p_last, p_empty, p_end);
+        dff_setup!(self, clock, p_valid, p_address, p_from, p_span, p_queue, p_close, p_last, p_empty, p_end);
         dff_setup!(self, clock, room, go, word, left, skip, turn, done, behind, freed);
         dff_setup!(self, clock, r_valid, r_beat, r_last, r_turn, x_valid, x_beat, x_last, x_turn, x_word);
         dff_setup!(self, clock, y_valid, y_beat, y_last, y_turn, y_word);
@@ -264,17 +278,18 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.first_be.next = self.lanes.val() << self.lane.val();
         self.last_be.next = self.lanes.val() >> bit_cast::<2, 2>(self.three.val() - self.tail_lane.val());
         self.headers.s_valid.next = self.load.val() & !self.p_empty.q.val();
-        self.headers.s_data.next = bit_cast::<84, 64>(self.p_address.q.val())
-            | (bit_cast::<84, 11>(self.dwords.val()) << 64)
-            | (bit_cast::<84, 4>(self.first_be.val()) << 75)
-            | (bit_cast::<84, 4>(self.last_be.val()) << 79)
-            | (bit_cast::<84, 1>(self.p_last.q.val().into()) << 83);
         if self.dwords.val() == self.one.val() {
-            self.headers.s_data.next = bit_cast::<84, 64>(self.p_address.q.val())
-                | (bit_cast::<84, 11>(self.dwords.val()) << 64)
-                | (bit_cast::<84, 4>(self.first_be.val() & self.last_be.val()) << 75)
-                | (bit_cast::<84, 1>(self.p_last.q.val().into()) << 83);
+            self.first_be.next = (self.lanes.val() << self.lane.val())
+                & (self.lanes.val() >> bit_cast::<2, 2>(self.three.val() - self.tail_lane.val()));
+            self.last_be.next = 0.into();
         }
+        self.headers.s_data.next = bit_cast::<89, 64>(self.p_address.q.val())
+            | (bit_cast::<89, 11>(self.dwords.val()) << 64)
+            | (bit_cast::<89, 4>(self.first_be.val()) << 75)
+            | (bit_cast::<89, 4>(self.last_be.val()) << 79)
+            | (bit_cast::<89, 1>(self.p_last.q.val().into()) << 83)
+            | (bit_cast::<89, 1>(self.p_close.q.val().into()) << 84)
+            | (bit_cast::<89, 4>(self.p_queue.q.val()) << 85);
         self.k_ready.next = !self.p_valid.q.val() | self.load.val();
         if self.load.val() {
             self.p_valid.d.next = false;
@@ -285,6 +300,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
             self.p_from.d.next =
                 self.k_position.val() - bit_cast::<16, 2>(self.k_address.val().get_bits::<2>(0));
             self.p_span.d.next = self.k_bytes.val() + bit_cast::<14, 2>(self.k_address.val().get_bits::<2>(0));
+            self.p_queue.d.next = self.k_queue.val();
+            self.p_close.d.next = self.k_close.val();
             self.p_last.d.next = self.k_last.val();
             self.p_empty.d.next = self.k_empty.val();
             self.p_end.d.next = self.k_end.val();
@@ -378,6 +395,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.marks.m_ready.next = self.take.val();
         self.headers.m_ready.next = self.take.val() & self.is_last.val();
         self.frame.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(83);
+        self.gone.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(84);
+        self.frame_queue.next = self.head.val().get_bits::<4>(85);
         self.busy.next = self.p_valid.q.val() | (self.left.q.val() != 0) | (self.headers.level.val() != 0);
 
         if self.reset.val() {
