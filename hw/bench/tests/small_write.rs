@@ -2,7 +2,10 @@
 
 mod tlp;
 
-use ferronic_bench::models::{small_write_128::SmallWrite128, small_write_64::SmallWrite64};
+use ferronic_bench::models::small_write_128::SmallWrite128;
+use ferronic_bench::models::small_write_256::SmallWrite256;
+use ferronic_bench::models::small_write_512::SmallWrite512;
+use ferronic_bench::models::small_write_64::SmallWrite64;
 use ferronic_verilated::PowerUp;
 use tlp::{Random, Word};
 
@@ -20,11 +23,11 @@ macro_rules! bench {
             let mut block = <$model>::new(PowerUp::Random(seed));
             start!(block);
             let mut offered: [Option<Write>; 3] = [None, None, None];
-            let (mut order, mut beats, mut gap) = (vec![], Vec::<u32>::new(), 0);
+            let (mut order, mut beats, mut gap, mut due) = (vec![], Vec::<u32>::new(), 0, false);
             for _ in 0..cycles {
                 for (i, offer) in offered.iter_mut().enumerate() {
                     if offer.is_none() && random.percent(wanting) {
-                        let count = if i == 0 { 8 } else { 1 };
+                        let count = if i == 0 { 1 + random.below(16) } else { 1 };
                         *offer = Some(Write { addr: random.address(), data: (0..count).map(|_| random.next() as u32).collect() });
                     }
                 }
@@ -33,7 +36,8 @@ macro_rules! bench {
                 block.set_m_valid(offered[2].is_some());
                 if let Some(write) = &offered[0] {
                     block.set_done_addr(write.addr);
-                    block.set_done_data(std::array::from_fn(|i| write.data[i]));
+                    block.set_done_dwords(write.data.len() as u8);
+                    block.set_done_data(std::array::from_fn(|i| write.data.get(i).copied().unwrap_or(0xDEAD_BEEF)));
                 }
                 if let Some(write) = &offered[1] {
                     block.set_index_addr(write.addr);
@@ -52,6 +56,7 @@ macro_rules! bench {
                 let served = block.small_valid() || offered.iter().all(Option::is_none);
                 gap = if served { 0 } else { gap + 1 };
                 assert!(gap < 2, "idle though a source wants to write");
+                assert!(block.small_valid() || !due, "idle though another source wants to write");
                 if block.small_valid() && ready {
                     beats.extend(block.small_data().lanes());
                 }
@@ -61,10 +66,11 @@ macro_rules! bench {
                     beats.truncate(write.data.len());
                     assert_eq!(Write { addr: block.small_addr(), data: std::mem::take(&mut beats) }, write);
                     assert_eq!(usize::from(block.small_dwords()), write.data.len());
-                    let last_be = if from == 0 { 15 } else { 0 };
+                    let last_be = if write.data.len() > 1 { 15 } else { 0 };
                     assert_eq!((block.small_first_be(), block.small_last_be()), (15, last_be));
                     order.push(from);
                 }
+                due = ends && offered.iter().any(Option::is_some);
                 tick!(block);
             }
             order
@@ -74,15 +80,18 @@ macro_rules! bench {
 
 bench!(run_64, SmallWrite64, u64);
 bench!(run_128, SmallWrite128, [u32; 4]);
+bench!(run_256, SmallWrite256, [u32; 8]);
+bench!(run_512, SmallWrite512, [u32; 16]);
 
 /// Caught when tried: the second beat of a completion the same as the first, last BE set for one dword, `m_ready` with
-/// the grant.
+/// the grant; an idle cycle between two sources; the end of the write a beat early.
 #[test]
 fn each_write_is_one_whole_tlp() {
     for seed in 0..40 {
         for pause in [0, 50, 90] {
-            assert!(run_64(seed, 15, pause, 2000).len() > 50);
-            assert!(run_128(seed, 15, pause, 2000).len() > 50);
+            for run in [run_64, run_128, run_256, run_512] {
+                assert!(run(seed, 15, pause, 2000).len() > 30);
+            }
         }
     }
 }
@@ -90,7 +99,7 @@ fn each_write_is_one_whole_tlp() {
 /// Caught when tried: `done` always first.
 #[test]
 fn sources_take_turns() {
-    for run in [run_64, run_128] {
+    for run in [run_64, run_128, run_256, run_512] {
         let order = run(7, 100, 30, 3000);
         assert!(order.len() > 200);
         for three in order.windows(3) {
