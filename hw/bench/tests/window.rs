@@ -1,4 +1,6 @@
 //! The window: a frame's first 128 bytes stand from the cycle behind its last beat until the next frame's first.
+//!
+//! Caught when tried: a window that is one word short.
 
 use ferronic_bench::models::{window_512::Window512, window_64::Window64};
 use ferronic_verilated::PowerUp;

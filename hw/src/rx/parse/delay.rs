@@ -1,5 +1,5 @@
-//! Data that comes out a fixed number of cycles later, by way of a small RAM: 16 words in LUTs take a third of the
-//! room that a chain of registers would.
+//! Data that comes out a fixed number of cycles later, by way of a small RAM: a LUT and a register a bit, however long
+//! the wait. For few bits there is the chain of registers, `common::delay`.
 
 use crate::common::ram::Ram;
 use rust_hdl_core::prelude::*;
