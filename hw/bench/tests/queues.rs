@@ -1,4 +1,6 @@
 //! The descriptors of several queues: whose a beat is, one tag at a time, turns, and a consumer that jumps about.
+//!
+//! Caught when tried: a beat taken by every queue of its tag, whether it waits for one or not.
 
 mod host;
 
