@@ -170,5 +170,7 @@ pub fn blocks() -> Vec<(&'static str, String)> {
         ("tx_write_back", verilog(write_back::WriteBack::default(), "tx_write_back")),
         ("tx_path_64", verilog(TxPath::<64, 8, 2, 11, 128, 71>::default(), "tx_path_64")),
         ("tx_path_128", verilog(TxPath::<128, 16, 4, 10, 256, 135>::default(), "tx_path_128")),
+        ("tx_path_256", verilog(TxPath::<256, 32, 8, 9, 512, 263>::default(), "tx_path_256")),
+        ("tx_path_512", verilog(TxPath::<512, 64, 16, 8, 1024, 519>::default(), "tx_path_512")),
     ]
 }
