@@ -19,6 +19,7 @@ pub mod packet_fifo;
 pub mod parse;
 pub mod payload;
 pub mod pick;
+mod rotate;
 pub mod rss;
 pub mod strip;
 pub mod sums;

@@ -7,12 +7,13 @@
 //!
 //! Bus byte 0 of the first beat is at the address with its two low bits cleared. So beat b holds the K bytes of
 //! the frame from `from` + bK, where `from` is the chunk's position less those two bits; it is cut out of two
-//! words that follow one another by rotating each and choosing bytes. The bytes before and behind the
+//! words that follow one another (`rotate`). The bytes before and behind the
 //! chunk are whatever lies there; the byte enables hide them.
 //!
 //! A beat a cycle, over the end of a chunk too, with one more cycle a chunk when two words must be joined. Words are read only while
 //! the data FIFO surely takes them: `level` lags by four words, and five fit above the limit.
 
+use super::rotate::Rotate;
 use crate::common::fifo::Fifo;
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -75,27 +76,12 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     done: DFF<Bit>,
     behind: DFF<Bits<16>>,
     freed: DFF<Bits<16>>,
-    // Words on their way: read, registered, coarsely and finely rotated.
+    // The word being read.
     r_valid: DFF<Bit>,
     r_beat: DFF<Bit>,
     r_last: DFF<Bit>,
     r_turn: DFF<Bits<Q>>,
-    x_valid: DFF<Bit>,
-    x_beat: DFF<Bit>,
-    x_last: DFF<Bit>,
-    x_turn: DFF<Bits<Q>>,
-    x_word: DFF<Bits<W>>,
-    y_valid: DFF<Bit>,
-    y_beat: DFF<Bit>,
-    y_last: DFF<Bit>,
-    y_turn: DFF<Bits<Q>>,
-    y_word: DFF<Bits<W>>,
-    z_valid: DFF<Bit>,
-    z_beat: DFF<Bit>,
-    z_last: DFF<Bit>,
-    z_word: DFF<Bits<W>>,
-    z_mask: DFF<Bits<W>>,
-    earlier: DFF<Bits<W>>,
+    rotate: Rotate<W, Q>,
     lane: Signal<Local, Bits<2>>,
     tail_lane: Signal<Local, Bits<2>>,
     dwords: Signal<Local, Bits<11>>,
@@ -110,15 +96,10 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     read: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
-    coarse: Signal<Local, Bits<W>>,
-    fine: Signal<Local, Bits<W>>,
-    gap: Signal<Local, Bits<10>>,
     head: Signal<Local, Bits<89>>,
     take: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     log_bytes: Constant<Bits<4>>,
-    width: Constant<Bits<10>>,
-    eight: Constant<Bits<10>>,
     round_dword: Constant<Bits<14>>,
     round_beat: Constant<Bits<14>>,
     one_byte: Constant<Bits<14>>,
@@ -126,7 +107,6 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     one_word: Constant<Bits<A>>,
     lanes: Constant<Bits<4>>,
     three: Constant<Bits<2>>,
-    ones: Constant<Bits<W>>,
     limit: Constant<Bits<5>>,
     header_limit: Constant<Bits<5>>,
 }
@@ -187,22 +167,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             r_beat: Default::default(),
             r_last: Default::default(),
             r_turn: Default::default(),
-            x_valid: Default::default(),
-            x_beat: Default::default(),
-            x_last: Default::default(),
-            x_turn: Default::default(),
-            x_word: Default::default(),
-            y_valid: Default::default(),
-            y_beat: Default::default(),
-            y_last: Default::default(),
-            y_turn: Default::default(),
-            y_word: Default::default(),
-            z_valid: Default::default(),
-            z_beat: Default::default(),
-            z_last: Default::default(),
-            z_word: Default::default(),
-            z_mask: Default::default(),
-            earlier: Default::default(),
+            rotate: Default::default(),
             lane: Default::default(),
             tail_lane: Default::default(),
             dwords: Default::default(),
@@ -217,15 +182,10 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             read: Default::default(),
             ends: Default::default(),
             load: Default::default(),
-            coarse: Default::default(),
-            fine: Default::default(),
-            gap: Default::default(),
             head: Default::default(),
             take: Default::default(),
             is_last: Default::default(),
             log_bytes: Constant::new(Q.to_bits()),
-            width: Constant::new(W.to_bits()),
-            eight: Constant::new(8.into()),
             round_dword: Constant::new(3.into()),
             round_beat: Constant::new((K - 1).to_bits()),
             one_byte: Constant::new(1.into()),
@@ -233,7 +193,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             one_word: Constant::new(1.into()),
             lanes: Constant::new(15.into()),
             three: Constant::new(3.into()),
-            ones: Constant::new(!Bits::default()),
             limit: Constant::new(11.into()),
             header_limit: Constant::new(14.into()),
         }
@@ -245,9 +204,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
     fn update(&mut self) {
         dff_setup!(self, clock, p_valid, p_address, p_from, p_span, p_queue, p_close, p_last, p_empty, p_end);
         dff_setup!(self, clock, room, go, word, left, skip, turn, done, behind, freed);
-        dff_setup!(self, clock, r_valid, r_beat, r_last, r_turn, x_valid, x_beat, x_last, x_turn, x_word);
-        dff_setup!(self, clock, y_valid, y_beat, y_last, y_turn, y_word);
-        dff_setup!(self, clock, z_valid, z_beat, z_last, z_word, z_mask, earlier);
+        dff_setup!(self, clock, r_valid, r_beat, r_last, r_turn);
         self.headers.clock.next = self.clock.val();
         self.headers.reset.next = self.reset.val();
         self.data.clock.next = self.clock.val();
@@ -332,53 +289,22 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         }
         self.free.next = self.freed.q.val();
 
-        // Rotating right by `turn` bytes: whole dwords, then bytes.
+        // Words on their way.
+        self.rotate.clock.next = self.clock.val();
+        self.rotate.reset.next = self.reset.val();
         self.r_valid.d.next = self.read.val();
         self.r_beat.d.next = self.read.val() & !self.skip.q.val();
         self.r_last.d.next = self.ends.val();
         self.r_turn.d.next = self.turn.q.val();
-        self.x_valid.d.next = self.r_valid.q.val();
-        self.x_beat.d.next = self.r_beat.q.val();
-        self.x_last.d.next = self.r_last.q.val();
-        self.x_turn.d.next = self.r_turn.q.val();
-        self.x_word.d.next = self.read_data.val();
-        self.coarse.next = self.x_word.q.val();
-        for i in 2_usize..Q {
-            if self.x_turn.q.val().get_bit(i) {
-                self.coarse.next = (self.coarse.val() >> (self.eight.val() << i.to_bits::<10>()))
-                    | (self.coarse.val() << (self.width.val() - (self.eight.val() << i.to_bits::<10>())));
-            }
-        }
-        self.y_valid.d.next = self.x_valid.q.val();
-        self.y_beat.d.next = self.x_beat.q.val();
-        self.y_last.d.next = self.x_last.q.val();
-        self.y_turn.d.next = self.x_turn.q.val();
-        self.y_word.d.next = self.coarse.val();
-        self.fine.next = self.y_word.q.val();
-        for i in 0_usize..2 {
-            if self.y_turn.q.val().get_bit(i) {
-                self.fine.next = (self.fine.val() >> (self.eight.val() << i.to_bits::<10>()))
-                    | (self.fine.val() << (self.width.val() - (self.eight.val() << i.to_bits::<10>())));
-            }
-        }
-        self.z_valid.d.next = self.y_valid.q.val();
-        self.z_beat.d.next = self.y_beat.q.val();
-        self.z_last.d.next = self.y_last.q.val();
-        self.z_word.d.next = self.fine.val();
-        // Bytes from the later word: the upper `turn`, or all when there is but one word.
-        self.gap.next = self.width.val() - (bit_cast::<10, Q>(self.y_turn.q.val()) << 3);
-        self.z_mask.d.next = self.ones.val() << self.gap.val();
-        if self.y_turn.q.val() == 0 {
-            self.z_mask.d.next = self.ones.val();
-        }
-        if self.z_valid.q.val() {
-            self.earlier.d.next = self.z_word.q.val();
-        }
-        self.data.s_valid.next = self.z_beat.q.val();
-        self.marks.s_valid.next = self.z_beat.q.val();
-        self.marks.s_data.next = self.z_last.q.val().into();
-        self.data.s_data.next =
-            (self.z_word.q.val() & self.z_mask.q.val()) | (self.earlier.q.val() & !self.z_mask.q.val());
+        self.rotate.r_valid.next = self.r_valid.q.val();
+        self.rotate.r_beat.next = self.r_beat.q.val();
+        self.rotate.r_last.next = self.r_last.q.val();
+        self.rotate.r_turn.next = self.r_turn.q.val();
+        self.rotate.read_data.next = self.read_data.val();
+        self.data.s_valid.next = self.rotate.valid.val();
+        self.data.s_data.next = self.rotate.data.val();
+        self.marks.s_valid.next = self.rotate.valid.val();
+        self.marks.s_data.next = self.rotate.last.val().into();
 
         // The memory write.
         self.head.next = self.headers.m_data.val();
@@ -404,9 +330,6 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
             self.left.d.next = 0.into();
             self.freed.d.next = 0.into();
             self.r_beat.d.next = false;
-            self.x_beat.d.next = false;
-            self.y_beat.d.next = false;
-            self.z_beat.d.next = false;
         }
     }
 }

@@ -122,12 +122,21 @@ impl<const K: usize> Logic for Fit<K> {
         self.last.next = self.state.q.val() == 0;
         self.delivers.next = self.cause.q.val() == 0;
         self.room.next = self.c_room.val().get_bit(self.queue.q.val().index()) | !self.delivers.val();
-        self.go.next = self.valid.q.val() & self.j_ready.val() & self.room.val() & self.last.val();
+        // A frame that was just loaded and needs no split: one buffer is enough, or it takes the long way.
+        self.held_size.next = self.buffer.q.val().get_bits::<16>(64);
+        self.too_long.next = self.delivers.val()
+            & !self.slow.q.val()
+            & (bit_cast::<16, 14>(self.left.q.val()) > self.held_size.val());
+        self.go.next =
+            self.valid.q.val() & self.j_ready.val() & self.room.val() & self.last.val() & !self.too_long.val();
+        if self.valid.q.val() & self.too_long.val() {
+            self.slow.d.next = true;
+            self.state.d.next = 1.into();
+        }
         self.again_take.next = false;
         self.again_hungry.next = false;
         self.again_dry.next = false;
 
-        self.held_size.next = self.buffer.q.val().get_bits::<16>(64);
         self.size.next = self.d_data.val().get_bits::<16>(64);
         self.want.next = self.left.q.val();
         if self.header.q.val() != 0 {
@@ -244,8 +253,6 @@ impl<const K: usize> Logic for Fit<K> {
             }
             _ => {}
         }
-        self.too_long.next =
-            bit_cast::<16, 14>(self.length.val()) > self.w_descriptor.val().get_bits::<16>(64);
         self.behind.position.next = self.position.q.val();
         self.behind.length.next = self.length.val();
         if self.w_valid.val() {
@@ -265,7 +272,8 @@ impl<const K: usize> Logic for Fit<K> {
             self.fill.d.next = self.length.val();
             self.stop.d.next = self.behind.following.val();
             self.state.d.next = 0.into();
-            if (self.w_cause.val() == 0) & (self.too_long.val() | (self.q_split.val() != 0)) {
+            self.slow.d.next = false;
+            if (self.w_cause.val() == 0) & (self.q_split.val() != 0) {
                 self.slow.d.next = true;
                 self.state.d.next = 1.into();
             }

@@ -11,7 +11,7 @@
 //! in the next cycle is not looked at; the FIFO must show its next descriptor from the cycle behind the pop on.
 //!
 //! **Pace.** A frame of one chunk every two cycles, each further chunk one more; a frame that is split or does not fit
-//! its buffer takes six more and five for each further buffer.
+//! its buffer takes some eight cycles more, and six for each further buffer.
 //!
 //! The e_* pulses, each with its queue, say what became of a frame that was not delivered whole.
 
