@@ -1,6 +1,8 @@
 //! Scenarios that cross crates, and what several of them need.
 
 pub mod classifier;
+pub mod fuzz;
+pub mod judge;
 pub mod mutants;
 pub mod oracle;
 pub mod scenario;

@@ -62,7 +62,6 @@ fn seen(settings: &Settings, frame: &[u8]) -> Option<(u8, u32, u16)> {
     }
 }
 
-// Catches: a second bucket or the odd row of a bucket that is not looked at; a kind's number not compared.
 #[test]
 fn a_row_is_found_in_each_of_its_four_places_under_its_kind_alone() {
     let fields = filter::KIND_DMAC.mask() | filter::KIND_PORT.mask();

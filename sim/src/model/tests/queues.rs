@@ -129,7 +129,6 @@ fn a_queue_that_does_not_scatter_drops_what_is_too_long_and_keeps_the_buffer() {
     assert_eq!(bench.read(RX_QUEUE, queue::HEAD), 1);
 }
 
-// Catches: the boundary of another layer; a split at the end of the frame; header and payload in one buffer.
 #[test]
 fn headers_are_split_where_the_queue_says() {
     let arp = [[0xFF; 6].as_slice(), &[6; 6], &[8, 6], &[0; 46]].concat();

@@ -43,7 +43,6 @@ fn hash(vector: &Vector, tcp: bool, types: u32) -> (u32, u8) {
     (completion.rss_hash, completion.rss_type)
 }
 
-// Catches: key bits taken from the low end of a byte; ports before addresses; source and destination swapped.
 #[test]
 fn hashes_are_those_of_the_published_vectors() {
     for vector in &VECTORS {
