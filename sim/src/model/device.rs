@@ -17,14 +17,13 @@ use ferronic_pcie::Memory;
 
 use super::bank::Bank;
 use super::expect::{Delivery, Fate, Misfit, Placed, Settings, ALL_FEATURES};
+use super::map::{group, Group, TX_VECTOR};
 use super::queue::{Fetched, Queue};
 use super::vector::Vector;
 use super::verdict::{verdict, DropCause, Verdict};
 
 /// Rate of the clock that the model says it has, in kHz. It has none.
 const CLOCK_KHZ: u32 = 125_000;
-/// The vector of the one TX queue.
-const TX_VECTOR: u32 = registers::tx_vector(0);
 /// RX queues of [`Model::new`].
 const RX_QUEUES: usize = 4;
 
@@ -105,15 +104,6 @@ impl<M: Memory> Interrupts for Model<M> {
     }
 }
 
-/// A group of registers.
-enum Group {
-    Global,
-    Rx(usize),
-    Tx,
-    Vector(usize),
-    Filter,
-}
-
 /// The values of the global registers after reset.
 fn global_bank(rx_queues: usize) -> Bank {
     // One TX queue, 8 bytes a cycle, no packet FIFO, one read at a time.
@@ -160,34 +150,8 @@ impl<M: Memory> State<M> {
         self.vectors.resize_with(2 * rx_queues, Vector::default);
     }
 
-    /// The group that an offset of the BAR lies in, and the offset in the group.
-    fn group(&self, offset: u32) -> Option<(Group, u32)> {
-        let inside = |base: u32, stride: u32, groups: usize| {
-            let rest = offset.checked_sub(base)?;
-            let number = (rest / stride) as usize;
-            (number < groups).then_some((number, rest % stride))
-        };
-        // Of the vectors of TX queues there is the first.
-        let has_vector = |number: usize| number.is_multiple_of(2) || number == TX_VECTOR as usize;
-        inside(registers::GLOBAL, registers::SCRATCH.offset + 4, 1)
-            .map(|(_, rest)| (Group::Global, rest))
-            .or_else(|| {
-                let (number, rest) = inside(registers::RX_QUEUE, registers::QUEUE_STRIDE, self.rx.len())?;
-                Some((Group::Rx(number), rest))
-            })
-            .or_else(|| inside(registers::TX_QUEUE, registers::QUEUE_STRIDE, 1).map(|(_, rest)| (Group::Tx, rest)))
-            .or_else(|| {
-                let (number, rest) = inside(registers::VECTOR, registers::VECTOR_STRIDE, self.vectors.len())?;
-                has_vector(number).then_some((Group::Vector(number), rest))
-            })
-            .or_else(|| {
-                let (_, rest) = inside(registers::FILTER, registers::MSIX_TABLE - registers::FILTER, 1)?;
-                Some((Group::Filter, rest))
-            })
-    }
-
     fn read(&self, offset: u32) -> u32 {
-        match self.group(offset) {
+        match group(offset, self.rx.len()) {
             Some((Group::Global, offset)) => self.global.read(offset),
             Some((Group::Rx(number), offset)) => self.rx[number].read(offset),
             Some((Group::Tx, offset)) => self.tx.read(offset),
@@ -198,7 +162,7 @@ impl<M: Memory> State<M> {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        match self.group(offset) {
+        match group(offset, self.rx.len()) {
             Some((Group::Global, offset)) => self.write_global(offset, value),
             Some((Group::Rx(number), offset)) => {
                 let stopped = self.rx[number].write(offset, value);
@@ -210,7 +174,7 @@ impl<M: Memory> State<M> {
                 self.transmit();
             }
             Some((Group::Vector(number), offset)) => {
-                let queue = if number == TX_VECTOR as usize { &self.tx } else { &self.rx[number / 2] };
+                let queue = if number == TX_VECTOR { &self.tx } else { &self.rx[number / 2] };
                 self.vectors[number].write(offset, value, queue.done());
             }
             Some((Group::Filter, offset)) => {
@@ -227,7 +191,7 @@ impl<M: Memory> State<M> {
     }
 
     fn tx_vector(&mut self) -> &mut Vector {
-        &mut self.vectors[TX_VECTOR as usize]
+        &mut self.vectors[TX_VECTOR]
     }
 
     fn write_global(&mut self, offset: u32, value: u32) {

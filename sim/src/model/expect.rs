@@ -235,7 +235,8 @@ impl Delivery {
         let mut placed = Placed { pieces: Vec::new(), split: split.is_some(), cut: false };
         for mut part in [0..at, at..self.bytes.len()] {
             while !part.is_empty() {
-                let Some(room) = buffer() else {
+                // A buffer without a byte carries nothing on.
+                let Some(room) = buffer().filter(|room| *room > 0 || placed.pieces.is_empty()) else {
                     placed.cut = true;
                     return if placed.pieces.is_empty() { Err(Misfit::NoBuffer) } else { Ok(placed) };
                 };

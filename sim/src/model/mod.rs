@@ -20,6 +20,7 @@ mod classify;
 mod device;
 mod expect;
 mod filter;
+mod map;
 mod parse;
 mod queue;
 mod rss;
