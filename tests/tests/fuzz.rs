@@ -1,15 +1,16 @@
-//! A million fuzzed frames: the reference model against another library's reading of them.
+//! A million fuzzed frames, and captures: the reference model against another library's reading of them.
 
 use std::collections::HashMap;
 
 use ferronic_contract::parse::{Checksum, L3, L4};
 use ferronic_contract::registers::{PROMISCUOUS, STRIP_C, STRIP_S};
 use ferronic_contract::ring::RingSize;
-use ferronic_contract::status;
+use ferronic_contract::{status, MIN_FRAME};
 use ferronic_sim::model::{Fate, Settings};
-use ferronic_sim::wire::Fuzz;
+use ferronic_sim::wire::{Frame, Fuzz};
 use ferronic_tests::judge::{judge, raw_checksum, Judgement};
 use ferronic_tests::say;
+use ferronic_tests::shared::{all_captures, demo_capture};
 
 const OWN: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const FRAMES: usize = 1_000_000;
@@ -22,18 +23,18 @@ struct Seen {
     stripped: usize,
 }
 
-/// Compares `count` frames; as they are, and in the completion that must tell of them.
-fn compare(seed: u64, count: usize) -> Seen {
+/// Compares frames of 14 bytes or more, by the completion that must tell of each, with and without its outer tag.
+fn compare(name: &str, frames: impl Iterator<Item = Frame>) -> Seen {
     let ring = RingSize::new(8).unwrap();
     let mut seen = Seen::default();
     let modes = [0, STRIP_C.mask(), STRIP_S.mask(), STRIP_C.mask() | STRIP_S.mask()];
     let mut settings = Settings { own: OWN, ..Settings::default() };
-    for (frame, mode) in Fuzz::new(seed, OWN).zip(modes.into_iter().cycle()).take(count) {
+    for (frame, mode) in frames.zip(modes.into_iter().cycle()) {
         settings.mode = PROMISCUOUS.mask() | mode;
-        let Fate::Queue(delivery) = settings.judge(&frame.bytes) else { panic!("seed {seed}, frame {}: not taken", frame.index) };
+        let Fate::Queue(delivery) = settings.judge(&frame.bytes) else { panic!("{name}, frame {}: not taken", frame.index) };
         let completion = delivery.completion(ring, 0, 0);
         let status = |field| completion.status.get(field);
-        let what = || format!("seed {seed}, frame {}, RX_MODE {:#x}: {:02x?}", frame.index, settings.mode, frame.bytes);
+        let what = || format!("{name}, frame {}, RX_MODE {:#x}: {:02x?}", frame.index, settings.mode, frame.bytes);
         let stripped = status(status::STRIPPED) as usize;
         assert_eq!(delivery.bytes.len() + 4 * stripped, frame.bytes.len(), "{}", what());
         assert_eq!(completion.raw_checksum, raw_checksum(&delivery.bytes), "{}", what());
@@ -60,7 +61,7 @@ fn compare(seed: u64, count: usize) -> Seen {
 #[test]
 fn a_million_frames_are_read_alike_by_the_model_and_another_library() {
     let halves = std::thread::scope(|scope| {
-        let halves = [1, 2].map(|seed| scope.spawn(move || compare(seed, FRAMES / 2)));
+        let halves = [1, 2].map(|seed| scope.spawn(move || compare(&format!("seed {seed}"), Fuzz::new(seed, OWN).take(FRAMES / 2))));
         halves.map(|half| half.join().unwrap())
     });
     let count = |wanted: &dyn Fn(&Judgement) -> bool| -> usize {
@@ -93,5 +94,21 @@ fn a_million_frames_are_read_alike_by_the_model_and_another_library() {
     }
     for verdict in [Checksum::Good, Checksum::Bad] {
         assert!(count(&|seen| seen.ip_checksum == verdict) > 1000, "{verdict:?}");
+    }
+}
+
+#[test]
+fn captures_are_read_alike_by_the_model_and_another_library() {
+    let mut frames = demo_capture();
+    let shared = all_captures().inspect_err(|why| say(&format!("only the project's own capture is compared: {why}")));
+    frames.extend(shared.unwrap_or_default());
+    frames.retain(|frame| frame.bytes.len() >= usize::from(MIN_FRAME));
+    for turn in 0..4 {
+        // Each frame meets each mode.
+        let seen = compare("captures", frames.iter().cycle().skip(turn).take(frames.len()).cloned());
+        let compared: usize = seen.judgements.values().map(|(_, count)| count).sum();
+        say(&format!("{compared} of {} frames of captures compared", frames.len()));
+        assert_eq!(compared + seen.no_opinion, frames.len());
+        assert!(compared > frames.len() / 2);
     }
 }
