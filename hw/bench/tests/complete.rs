@@ -1,10 +1,8 @@
 //! Completion write-back: every word, slot and phase in the three formats, what shares a line, when a batch begins,
 //! the producer index, and the way down. See `complete_world`.
 //!
-//! Caught when tried: the phase inverted; a slot of one bit more than the ring has; a line of three full completions;
-//! the second completion of a line with the index of the first; `producer` ahead of the index write; a place free
-//! again before it is read; the turn that stays with the lowest queue; no index write when the batch ends in a line that
-//! others have joined.
+//! Caught when tried: `producer` ahead of the index write; the second completion of a line with the index of the first;
+//! the turn that stays with the highest queue; a batch that does not end when others have joined its last line.
 
 mod complete_world;
 mod tlp;

@@ -1,8 +1,8 @@
 //! What becomes of each frame, in which buffers its bytes land, and how fast: see `delivery_world`.
 //!
-//! Caught when tried: the second descriptor of a split frame taken though the payload does not fit it; a refused
-//! frame's descriptor not coming back; a dry queue that stays dry; chunks of MPS from the buffer's start instead of
-//! its multiples; a descriptor looked at in the cycle behind a pop; the position of the second buffer not moved on.
+//! Caught when tried: a refused frame's descriptor that does not come back, or that a queue that went down keeps; the
+//! second descriptor of a split frame taken though the payload does not fit it; chunks of MPS from the buffer's
+//! start instead of its multiples.
 
 mod delivery_world;
 mod tlp;
@@ -104,7 +104,6 @@ fn random_frames<D: Delivery>(seed: u64, frames: usize) {
                 }
                 fate => break fate,
             }
-            // A frame that only its second buffer refuses still needs that one.
         };
         if let Fate::Buffers(buffers, ..) = &fate {
             used.extend(plans[queue].descriptors.drain(..buffers.len()).map(|descriptor| (queue, descriptor.cookie)));

@@ -84,7 +84,7 @@ bench!(run_256, SmallWrite256, [u32; 8]);
 bench!(run_512, SmallWrite512, [u32; 16]);
 
 /// Caught when tried: the second beat of a completion the same as the first, last BE set for one dword, `m_ready` with
-/// the grant; an idle cycle between two sources; the end of the write a beat early.
+/// the grant; an idle cycle between two sources; a beat too many.
 #[test]
 fn each_write_is_one_whole_tlp() {
     for seed in 0..40 {
