@@ -22,11 +22,11 @@ pub mod tx;
 
 /// Every block with a bench of its own: top name and Verilog.
 pub fn blocks() -> Vec<(&'static str, String)> {
-    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), flow::blocks(), tx::blocks(), irq::blocks(), regs::blocks()].concat()
+    [common::blocks(), pcie::blocks(), read::blocks(), rx::blocks(), tx::blocks(), irq::blocks(), regs::blocks(), flow::blocks()].concat()
 }
 
 /// Every design that the tools can be run on: the blocks, and the core itself.
 pub fn designs() -> Vec<(&'static str, String)> {
-    let core = [("nic_core", core::verilog_64("nic_core")), ("nic_core_128", core::verilog_128("nic_core_128"))];
-    [blocks(), core.to_vec()].concat()
+    let cores = [("nic_core", 64), ("nic_core_128", 128), ("nic_core_256", 256), ("nic_core_512", 512)];
+    [blocks(), cores.map(|(name, bits)| (name, core::core(bits, name))).to_vec()].concat()
 }

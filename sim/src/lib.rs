@@ -7,6 +7,7 @@
 pub mod core_model;
 pub mod cost;
 pub mod device;
+pub mod expectation;
 pub mod memory;
 pub mod model;
 pub mod outcome;

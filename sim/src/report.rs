@@ -13,6 +13,7 @@ use std::time::Duration;
 /// What the run itself measured.
 pub(crate) struct Totals {
     pub cycles: u64,
+    pub tlp_beats: u64,
     pub wall: Duration,
     /// Before the first frame and after the last.
     pub pcie: (Counters, Counters),
@@ -66,6 +67,8 @@ pub struct Report {
     pub mismatch_texts: Vec<String>,
     /// Cycles of the core's clock.
     pub cycles: u64,
+    /// Cycles in which the core sent a beat of a TLP.
+    pub tlp_beats: u64,
     /// Simulated time.
     pub sim_seconds: f64,
     /// Time that the simulation took.
@@ -105,7 +108,10 @@ impl Report {
         let wall_seconds = totals.wall.as_secs_f64();
         let counters: BTreeMap<String, u32> =
             totals.counters.iter().map(|counter| (format!("{}.{}", counter.group, counter.name), counter.value)).collect();
-        let count = |names: &[&str]| names.iter().map(|name| u64::from(counters.get(*name).copied().unwrap_or(0))).sum();
+        let count = |name: &str| {
+            let own = |key: &str| key.split_once('.').is_some_and(|(_, counter)| counter == name);
+            counters.iter().filter(|(key, _)| own(key)).map(|(_, value)| u64::from(*value)).sum()
+        };
         let scoreboard = &world.scoreboard;
         let (texts, mismatches) = scoreboard.mismatches();
         Self {
@@ -116,13 +122,14 @@ impl Report {
             mismatches,
             mismatch_texts: texts.to_vec(),
             cycles: totals.cycles,
+            tlp_beats: totals.tlp_beats,
             sim_seconds,
             wall_seconds,
             cycles_per_second: totals.cycles as f64 / wall_seconds,
             pcie: Link::between(&totals.pcie.0, &totals.pcie.1, sim_seconds),
-            descriptor_reads: count(&["rx0.READS", "tx0.READS"]),
-            descriptors: count(&["rx0.DESCRIPTORS", "tx0.DESCRIPTORS"]),
-            starved_cycles: count(&["rx0.STARVED"]),
+            descriptor_reads: count("READS"),
+            descriptors: count("DESCRIPTORS"),
+            starved_cycles: count("STARVED"),
             interrupts: closed.rx.interrupts,
             doorbells: closed.rx.doorbells + closed.tx.doorbells,
             status_path: closed.rx.status_path,

@@ -3,23 +3,24 @@
 use crate::core_model::CoreModel;
 use crate::cost::HostCost;
 use crate::device::SimDevice;
-use crate::outcome::{FrameLine, Lost};
+use crate::outcome::FrameLine;
 use crate::report::{Report, Totals};
-use crate::scoreboard::{Expectation, Scoreboard};
-use crate::wire::{CaptureError, CaptureWriter, Frame, Pace};
+use crate::scoreboard::Scoreboard;
+use crate::wire::{CaptureError, CaptureWriter, Frame, LineRate, Pace, WireSink, WireSource};
 use crate::world::{World, WorldError};
 use ferronic::nic::{Config, Nic};
 use ferronic::packet::{Packet, Sink};
+use ferronic::rx::{RxQueue, Turn};
 use ferronic::tx::TxQueue;
-use ferronic_contract::registers;
+use ferronic_contract::registers::rx_vector;
 use ferronic_pcie::Settings;
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Longest wait of the driver for an interrupt, simulated.
-const TURN: Duration = Duration::from_millis(1);
+/// Longest wait of the driver for an interrupt, simulated: 1 ms.
+const TURN_PS: u64 = 1_000_000_000;
 /// Simulated time without any progress after which frames count as lost: the core's completion time-out is 50 ms.
 const STALL_PS: u64 = 120_000_000_000;
 /// Frames given to the TX ring for each doorbell when the driver is the one that sends.
@@ -36,14 +37,23 @@ pub enum Direction {
     Send,
 }
 
+/// What is done to an open device before frames flow.
+pub type Prepare = Box<dyn Fn(&mut Nic) -> Result<(), ferronic::error::Error>>;
+
 /// What to run.
 pub struct Run {
     /// The driver's set-up.
     pub driver: Config,
     /// Link, latency and disorder.
     pub pcie: Settings,
+    /// Speed of the wire, both ways.
+    pub line: LineRate,
     /// Spacing of the frames on the wire.
     pub pace: Pace,
+    /// Filters, RSS, VLAN strip and the like.
+    pub prepare: Option<Prepare>,
+    /// RX queues that are open and that nobody polls.
+    pub unserved: Vec<u8>,
     /// Which way.
     pub direction: Direction,
     /// Most packets a poll.
@@ -63,7 +73,10 @@ impl Default for Run {
         Self {
             driver: Config::default(),
             pcie: Settings::default(),
+            line: LineRate::GIGABIT,
             pace: Pace::default(),
+            prepare: None,
+            unserved: Vec::new(),
             direction: Direction::Receive,
             budget: 64,
             cost: HostCost::default(),
@@ -111,7 +124,7 @@ impl<M: CoreModel<B>, const B: usize> Sink for Checker<'_, M, B> {
     fn deliver(&mut self, packet: Packet) {
         let now = {
             let mut world = self.world.borrow_mut();
-            world.scoreboard.on_delivered(&packet);
+            world.on_delivered(&packet);
             world.pass_ns(self.cost.packet_ns);
             world.now_ps()
         };
@@ -169,29 +182,24 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
     if let Some(path) = &run.sent {
         scoreboard.capture_sent(CaptureWriter::create(path)?);
     }
+    run.unserved.iter().for_each(|queue| scoreboard.leave_unserved(*queue));
     let mut world = World::<M, B>::new(run.pcie.clone(), run.pace, scoreboard)?;
+    (world.source, world.sink) = (WireSource::new(run.line, run.pace), WireSink::new(run.line));
     if let Some(file) = &run.waveform {
         world.trace(file)?;
     }
     let world = Rc::new(RefCell::new(world));
-    let device = SimDevice::open(&world, run.cost);
-    let bar = Rc::clone(&device.bar);
-    let mut nic = Nic::open(device, &run.driver)?;
-    let features = bar.read32(registers::FEATURES.offset);
-    world.borrow_mut().scoreboard.expect(Expectation {
-        mac: nic.mac(),
-        epoch: nic.epoch(),
-        ring: run.driver.rx[0].queue.ring,
-        max_frame: run.driver.max_frame,
-        features,
-    });
+    let mut nic = Nic::open(SimDevice::open(&world, run.cost), &run.driver)?;
+    if let Some(prepare) = &run.prepare {
+        prepare(&mut nic)?;
+    }
 
     // Reading a register makes sure that every write before it has arrived: from here on the core takes frames.
     nic.check()?;
     let begun = Instant::now();
-    let (first_cycle, pcie_before) = {
+    let (first_cycle, first_beat, pcie_before) = {
         let world = world.borrow();
-        (world.cycles(), world.pcie.counters().clone())
+        (world.cycles(), world.tlp_beats(), world.pcie.counters().clone())
     };
     let mut failure = None;
     let outcome = match run.direction {
@@ -204,7 +212,9 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
     };
     let (wall, cycles) = (begun.elapsed(), world.borrow().cycles() - first_cycle);
     let pcie = (pcie_before, world.borrow().pcie.counters().clone());
-    let totals = Totals { cycles, wall, pcie, counters: nic.counters() };
+    let tlp_beats = world.borrow().tlp_beats() - first_beat;
+    let totals = Totals { cycles, tlp_beats, wall, pcie, counters: nic.counters() };
+    world.borrow_mut().settle_host_drops(&nic.rx);
     let broken = outcome.err();
     let closed = match nic.close() {
         Ok(closed) => closed,
@@ -217,7 +227,6 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
         return Err(error.into());
     }
     let mut world = world.borrow_mut();
-    world.settle_host_drops(closed.rx.dropped_no_buffer);
     let failure = world.core_failure();
     if let Some(failure) = failure {
         world.scoreboard.mismatch(format!("assertion in the core: {failure}"));
@@ -229,7 +238,7 @@ pub fn run<M: CoreModel<B> + 'static, const B: usize>(
     Ok(Report::new(&mut world, totals, &closed))
 }
 
-/// Polls until every frame is settled.
+/// One CPU polls every queue in turn, and waits for an interrupt when none has anything, until every frame is settled.
 fn receive<M: CoreModel<B>, const B: usize>(
     world: &Shared<M, B>,
     nic: &mut Nic,
@@ -240,17 +249,28 @@ fn receive<M: CoreModel<B>, const B: usize>(
     watcher: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
     let mut stall = Stall::default();
+    let served = |queue: &RxQueue| !run.unserved.contains(&queue.number());
+    let vectors: Vec<u32> = nic.rx.iter().filter(|queue| served(queue)).map(|q| rx_vector(q.number().into())).collect();
     loop {
-        let tx = echo.then_some(&mut nic.tx);
-        let mut sink = Checker { world: Rc::clone(world), tx, cost: run.cost, received, failure };
-        nic.rx[0].turn(run.budget, TURN, &mut sink)?;
-        world.borrow_mut().pass_ns(run.cost.poll_ns);
+        let mut idle = true;
+        for queue in nic.rx.iter_mut().filter(|queue| served(queue)) {
+            let tx = echo.then_some(&mut nic.tx);
+            let mut sink = Checker { world: Rc::clone(world), tx, cost: run.cost, received, failure };
+            if queue.turn(run.budget, Duration::ZERO, &mut sink)? != Turn::Idle {
+                idle = false;
+                world.borrow_mut().pass_ns(run.cost.poll_ns);
+            }
+        }
         if echo {
             nic.tx.flush();
             nic.tx.reclaim().map_err(ferronic::error::Error::from)?;
         }
         let mut world = world.borrow_mut();
-        world.settle_host_drops(nic.rx[0].statistics().dropped_no_buffer);
+        if idle {
+            let deadline = world.now_ps() + TURN_PS;
+            world.await_any(&vectors, deadline);
+        }
+        world.settle_host_drops(&nic.rx);
         let settled = world.scoreboard.settled();
         (watcher.progress)(settled);
         let done = world.source.is_done() && world.scoreboard.is_settled();
@@ -326,13 +346,16 @@ impl Stall {
 
 impl<M: CoreModel<B>, const B: usize> World<M, B> {
     /// Tells the scoreboard of the packets that the driver dropped since it last saw one, by the driver's count.
-    fn settle_host_drops(&mut self, dropped: u64) {
-        let known = self.scoreboard.dropped().get(&Lost::NoHostBuffer).copied().unwrap_or(0);
-        for _ in known..dropped {
-            self.scoreboard.on_host_drop();
-        }
-        if known > dropped {
-            self.scoreboard.mismatch(format!("{known} completions skipped, but the driver dropped {dropped}"));
+    fn settle_host_drops(&mut self, queues: &[RxQueue]) {
+        for queue in queues {
+            let (number, dropped) = (queue.number(), queue.statistics().dropped_no_buffer);
+            let known = self.scoreboard.host_drops(number);
+            for _ in known..dropped {
+                self.scoreboard.on_host_drop(number);
+            }
+            if known > dropped {
+                self.scoreboard.mismatch(format!("{known} completions skipped, but the driver dropped {dropped}"));
+            }
         }
     }
 }

@@ -1,40 +1,27 @@
-//! The scoreboard: every frame that the wire brought must reach the driver whole, with every completion field as
-//! the reference model has it, or be dropped for a cause that is true of it. The same for frames sent.
+//! The scoreboard: every frame that the wire brought must reach the driver whole, in the queue and with every completion
+//! field as the reference model has it, or be dropped for a cause that is true of it. The same for frames sent.
 //!
 //! ```text
-//! wire ─on_wire→ waiting ─on_events→ at the FIFO ─on_events→ in memory ─on_delivered→ settled
+//! wire ─on_wire→ waiting ─on_events→ at the FIFO ─on_events→ in memory (a queue each) ─on_delivered→ settled
 //! ```
 //!
-//! Frames keep their order everywhere, so each stage is a queue.
+//! Frames keep their order up to memory, and from there in each queue, so each stage is a queue.
 
 use crate::core_model::Events;
-use crate::model::{self, DropCause, Fate, Settings, Verdict};
-use crate::outcome::{cause_from_bits, ClassLine, FrameLine, Lost};
+use crate::expectation::Expectation;
+use crate::model::{self, Delivery, DropCause, Fate, Verdict};
+use crate::outcome::{cause_from_bits, head_cause_from_bits, ClassLine, FrameLine, Head, Lost};
 use crate::wire::{CaptureError, CaptureWriter, Frame, Received, Sent};
-use ferronic::packet::{Packet, Path};
-use ferronic_contract::class::Mac;
-use ferronic_contract::completion;
-use ferronic_contract::ring::RingSize;
-use ferronic_contract::status::{Destination, L2};
+use ferronic::packet::Packet;
+use ferronic_contract::completion::{self, RxCompletion};
+use ferronic_contract::registers::queue::Format;
+use ferronic_contract::registers::FEATURE_TIME;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Mismatches kept in words; more are only counted.
 const KEPT: usize = 20;
-
-/// What the driver has set up, so what the core must answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Expectation {
-    /// Own address.
-    pub mac: Mac,
-    /// Address-filter epoch.
-    pub epoch: u8,
-    /// Entries of the completion ring.
-    pub ring: RingSize,
-    /// Longest frame, bytes.
-    pub max_frame: u16,
-    /// What this build of the core has: the register FEATURES.
-    pub features: u32,
-}
+/// Most queues that a core can have.
+const QUEUES: usize = 16;
 
 /// Where a frame's line goes when it is settled.
 pub type Observer = Box<dyn FnMut(&Frame, &FrameLine)>;
@@ -42,25 +29,38 @@ pub type Observer = Box<dyn FnMut(&Frame, &FrameLine)>;
 /// A frame on its way.
 struct Entry {
     frame: Frame,
+    /// Cycle in which its first beat came to the core.
+    cycle: u64,
     line: Option<FrameLine>,
 }
 
-/// Compares what came with what must come.
+/// Frames of a queue that are in memory.
 #[derive(Default)]
+struct InMemory {
+    frames: VecDeque<u64>,
+    /// Index of the next completion; unknown behind a frame that was cut short.
+    next: Option<u16>,
+    /// Packets that the driver dropped for want of a buffer.
+    host_drops: u64,
+    /// Nobody polls the queue.
+    unserved: bool,
+}
+
+/// Compares what came with what must come.
 pub struct Scoreboard {
-    expect: Option<Expectation>,
     entries: VecDeque<Entry>,
     /// Number of the entry at the front, counted from the start of the run.
     front: u64,
     /// Number of the next frame whose fate at the packet FIFO is open.
     next_at_fifo: u64,
     at_fifo: VecDeque<u64>,
-    in_memory: VecDeque<u64>,
+    in_memory: [InMemory; QUEUES],
+    /// The core's time at cycle 0, with the resets after which that holds.
+    clock: Option<(u32, u32)>,
     to_send: VecDeque<Vec<u8>>,
     observer: Option<Observer>,
     sent_capture: Option<CaptureWriter>,
     failure: Option<CaptureError>,
-    completions: u16,
     /// Frames that the wire brought.
     pub frames_in: u64,
     /// Frames that the driver delivered.
@@ -72,12 +72,30 @@ pub struct Scoreboard {
     mismatch_count: u64,
 }
 
-impl Scoreboard {
-    /// Says what the driver has set up, once it has.
-    pub fn expect(&mut self, expectation: Expectation) {
-        self.expect = Some(expectation);
+impl Default for Scoreboard {
+    fn default() -> Self {
+        Self {
+            entries: VecDeque::new(),
+            front: 0,
+            next_at_fifo: 0,
+            at_fifo: VecDeque::new(),
+            in_memory: std::array::from_fn(|_| InMemory { next: Some(0), ..InMemory::default() }),
+            clock: None,
+            to_send: VecDeque::new(),
+            observer: None,
+            sent_capture: None,
+            failure: None,
+            frames_in: 0,
+            delivered: 0,
+            sent: 0,
+            dropped: BTreeMap::new(),
+            mismatches: Vec::new(),
+            mismatch_count: 0,
+        }
     }
+}
 
+impl Scoreboard {
     /// Calls `observer` with every frame in the order of the wire, once its fate is known.
     pub fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);
@@ -143,42 +161,30 @@ impl Scoreboard {
         }
     }
 
-    /// The wire has brought a frame.
-    pub fn on_wire(&mut self, sent: Sent) {
+    /// The wire has brought a frame, whose first beat came in this cycle.
+    pub fn on_wire(&mut self, sent: Sent, cycle: u64) {
         self.frames_in += 1;
-        self.entries.push_back(Entry { frame: sent.frame, line: None });
+        self.entries.push_back(Entry { frame: sent.frame, cycle, line: None });
     }
 
     /// The core showed what happened to frames.
-    pub fn on_events(&mut self, events: Events) {
+    pub fn on_events(&mut self, events: Events, expect: &Expectation) {
         if events.frame_in {
-            self.at_the_fifo(events.drop);
+            self.at_the_fifo(events.drop, expect.max_frame);
         }
-        if events.delivered {
-            match self.at_fifo.pop_front() {
-                Some(number) => self.in_memory.push_back(number),
-                None => self.mismatch("the core delivered a frame that never came".into()),
-            }
-        }
-        for (happened, cause) in [(events.drop_buffer, DropCause::Buffer), (events.drop_late, DropCause::Disabled)] {
-            if happened {
-                match self.at_fifo.pop_front() {
-                    Some(number) => self.drop_frame(number, Lost::Core(cause)),
-                    None => self.mismatch(format!("the core dropped ({}) a frame that never came", cause.name())),
-                }
-            }
+        if events.head {
+            self.at_the_head(events.head_drop, events.queue, expect);
         }
     }
 
-    fn at_the_fifo(&mut self, bits: u8) {
+    fn at_the_fifo(&mut self, bits: u8, max_frame: u16) {
         let number = self.next_at_fifo;
         self.next_at_fifo += 1;
         let Some(entry) = self.entries.get((number - self.front) as usize) else {
             return self.mismatch("the core counted a frame that never came".into());
         };
         let (frame, length, bad) = (name(&entry.frame), entry.frame.bytes.len(), entry.frame.bad_fcs);
-        let limit = self.expect.map_or(ferronic_contract::MAX_FRAME, |expect| expect.max_frame);
-        let must = match model::verdict(length, bad, limit) {
+        let must = match model::verdict(length, bad, max_frame) {
             Verdict::Accept => None,
             Verdict::Drop(cause) => Some(cause),
         };
@@ -203,57 +209,114 @@ impl Scoreboard {
         }
     }
 
-    /// The driver took a packet that it could not deliver for want of a buffer.
-    pub fn on_host_drop(&mut self) {
-        self.completions = self.completions.wrapping_add(1);
-        match self.in_memory.pop_front() {
+    fn at_the_head(&mut self, bits: u8, queue: u8, expect: &Expectation) {
+        let Some(number) = self.at_fifo.pop_front() else {
+            return self.mismatch("the core decided on a frame that never came".into());
+        };
+        let Some(Entry { frame, .. }) = self.entries.get((number - self.front) as usize) else { return };
+        let is = match head_cause_from_bits(bits) {
+            Ok(is) => is,
+            Err(bits) => return self.mismatch(format!("{}: {bits:#b} is not one cause", name(frame))),
+        };
+        let fits = |fate: &Fate| match (is, fate) {
+            (Head::Dropped(DropCause::Pause), fate) => *fate == Fate::Pause,
+            (Head::Dropped(DropCause::Filter), fate) => *fate == Fate::Filtered,
+            (_, Fate::Queue(delivery)) => delivery.queue == queue,
+            _ => false,
+        };
+        let possible = expect.possible(&frame.bytes);
+        if !possible.iter().any(fits) {
+            let what = format!("{}: {is:?} in queue {queue}, but it is {}", name(frame), fate_name(&possible[0]));
+            self.mismatch(what);
+        }
+        let place = &mut self.in_memory[usize::from(queue) % QUEUES];
+        match is {
+            Head::Delivered if place.unserved => self.drop_frame(number, Lost::Unserved),
+            Head::Delivered => place.frames.push_back(number),
+            Head::Cut => {
+                place.next = None;
+                self.drop_frame(number, Lost::Cut);
+            }
+            Head::Dropped(cause) => self.drop_frame(number, Lost::Core(cause)),
+        }
+    }
+
+    /// Nobody will poll this queue: what goes to its memory is accounted for by that.
+    pub fn leave_unserved(&mut self, queue: u8) {
+        self.in_memory[usize::from(queue) % QUEUES].unserved = true;
+    }
+
+    /// Packets of this queue that the driver is known to have dropped for want of a buffer.
+    pub fn host_drops(&self, queue: u8) -> u64 {
+        self.in_memory[usize::from(queue) % QUEUES].host_drops
+    }
+
+    /// The driver took a packet of this queue that it could not deliver for want of a buffer.
+    pub fn on_host_drop(&mut self, queue: u8) {
+        let place = &mut self.in_memory[usize::from(queue) % QUEUES];
+        place.next = place.next.map(|next| next.wrapping_add(1));
+        place.host_drops += 1;
+        match place.frames.pop_front() {
             Some(number) => self.drop_frame(number, Lost::NoHostBuffer),
             None => self.mismatch("the driver dropped a frame that never came".into()),
         }
     }
 
     /// The driver delivered a packet.
-    pub fn on_delivered(&mut self, packet: &Packet) {
+    pub fn on_delivered(&mut self, packet: &Packet, expect: &Expectation) {
+        let (queue, setup) = (packet.queue(), expect.queue(packet.queue()));
+        let place = &self.in_memory[usize::from(queue) % QUEUES];
         // The driver says how many packets it dropped; the indices that are skipped say which.
-        let skipped = packet.completion.index.wrapping_sub(self.completions);
-        if usize::from(skipped) < self.in_memory.len() {
-            (0..skipped).for_each(|_| self.on_host_drop());
-        }
-        let Some(number) = self.in_memory.pop_front() else {
-            return self.mismatch("the driver delivered a frame that never came".into());
-        };
-        let Some(Entry { frame, .. }) = self.entries.get((number - self.front) as usize) else { return };
-        let mut wrong = Vec::new();
-        if packet.bytes() != frame.bytes {
-            wrong.push(first_difference(&frame.bytes, packet.bytes()));
-        }
-        if let Some(expect) = &self.expect {
-            let cookie = packet.completion.cookie;
-            let settings =
-                Settings { features: expect.features, own: expect.mac, epoch: expect.epoch, ..Settings::default() };
-            let must = match settings.judge(&frame.bytes) {
-                Fate::Queue(delivery) => delivery.completion(expect.ring, self.completions, cookie),
-                fate => return self.mismatch(format!("{}: delivered, but its fate is {fate:?}", name(frame))),
-            };
-            let (is, must) = (packet.completion.encode(), must.encode());
-            for field in completion::FIELDS.iter().filter(|field| field.get(&is) != field.get(&must)) {
-                wrong.push(format!("{} is {:#x}, must be {:#x}", field.name, field.get(&is), field.get(&must)));
+        if let (Format::Full, Some(next)) = (setup.format(), place.next) {
+            let skipped = packet.completion.index.wrapping_sub(next);
+            if usize::from(skipped) < place.frames.len() {
+                (0..skipped).for_each(|_| self.on_host_drop(queue));
             }
         }
+        let place = &mut self.in_memory[usize::from(queue) % QUEUES];
+        let Some(number) = place.frames.pop_front() else {
+            return self.mismatch("the driver delivered a frame that never came".into());
+        };
+        let index = place.next.unwrap_or(packet.completion.index);
+        let buffers = packet.segments().count();
+        place.next = Some(index.wrapping_add(buffers as u16));
+        let Some(Entry { frame, cycle, .. }) = self.entries.get((number - self.front) as usize) else { return };
+        let cycle = *cycle;
+        let mut wrong = match expect.judge(&frame.bytes, packet.completion.status.epoch()) {
+            Fate::Queue(delivery) => compare(packet, &delivery, setup, index),
+            fate => vec![format!("delivered, but it is {}", fate_name(&fate))],
+        };
         let line = FrameLine {
             capture: frame.source.to_string(),
             index: frame.index,
             outcome: "delivered".into(),
             length: frame.bytes.len(),
-            class: Some(class_line(packet)),
+            class: Some(ClassLine::of(packet, buffers)),
         };
-        if !wrong.is_empty() {
-            let what = format!("{}: {}", name(frame), wrong.join("; "));
-            self.mismatch(what);
+        let frame = name(frame);
+        if expect.has(FEATURE_TIME) && setup.format() == Format::Full {
+            wrong.extend(self.wrong_time(packet.completion.timestamp, cycle, expect.resets));
         }
-        self.completions = self.completions.wrapping_add(1);
+        if !wrong.is_empty() {
+            self.mismatch(format!("{frame}: {}", wrong.join("; ")));
+        }
         self.delivered += 1;
         self.settle(number, line);
+    }
+
+    /// Time stamps must differ as the cycles do in which the first beats came.
+    fn wrong_time(&mut self, stamp: u32, cycle: u64, resets: u32) -> Option<String> {
+        let zero = stamp.wrapping_sub(cycle as u32);
+        match self.clock {
+            Some((known, at)) if at == resets => {
+                let must = known.wrapping_add(cycle as u32);
+                (stamp != must).then(|| format!("TIMESTAMP is {stamp:#x}, must be {must:#x}"))
+            }
+            _ => {
+                self.clock = Some((zero, resets));
+                None
+            }
+        }
     }
 
     /// The driver gave the core a frame to send.
@@ -296,13 +359,61 @@ impl Scoreboard {
         if let Some(entry) = self.entries.get_mut((number - self.front) as usize) {
             entry.line = Some(line);
         }
-        while let Some(Entry { frame, line: Some(line) }) = self.entries.front() {
+        while let Some(Entry { frame, line: Some(line), .. }) = self.entries.front() {
             if let Some(observer) = &mut self.observer {
                 observer(frame, line);
             }
             self.entries.pop_front();
             self.front += 1;
         }
+    }
+}
+
+/// What is wrong with a packet: bytes, buffers, fields of its first completion.
+fn compare(packet: &Packet, must: &Delivery, setup: &crate::expectation::QueueSetup, index: u16) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if packet.queue() != must.queue {
+        wrong.push(format!("in queue {}, must be in {}", packet.queue(), must.queue));
+    }
+    let bytes: Vec<u8> = packet.segments().flat_map(|segment| segment.bytes().iter().copied()).collect();
+    if bytes != must.bytes {
+        wrong.push(first_difference(&must.bytes, &bytes));
+    }
+    let mut rooms = packet.segments().map(|segment| segment.buffer.bytes().len() as u16);
+    // A buffer more than the core used shows that it should have used more.
+    let Ok(placed) = must.place(setup.control, || rooms.next().or(Some(u16::MAX))) else {
+        wrong.push("does not fit its buffer".into());
+        return wrong;
+    };
+    let lengths: Vec<usize> = packet.segments().map(|segment| usize::from(segment.length)).collect();
+    let pieces: Vec<usize> = placed.pieces.iter().map(|piece| piece.len()).collect();
+    if lengths != pieces {
+        wrong.push(format!("buffers hold {lengths:?} bytes, must hold {pieces:?}"));
+    }
+    let Some(ring) = setup.ring() else { return wrong };
+    let cookie = packet.completion.cookie;
+    let Some(mut completion) = must.completions(&placed, ring, index, &vec![cookie; pieces.len()]).first().copied() else {
+        return wrong;
+    };
+    // Stamps are compared with one another.
+    completion.timestamp = packet.completion.timestamp;
+    if setup.format() != Format::Full {
+        let with_tag = setup.format() == Format::CompactTag;
+        completion = RxCompletion::decode_compact(&completion.encode_compact(with_tag), setup.format());
+        completion.phase = packet.completion.phase;
+    }
+    let (is, must) = (packet.completion.encode(), completion.encode());
+    for field in completion::FIELDS.iter().filter(|field| field.get(&is) != field.get(&must)) {
+        wrong.push(format!("{} is {:#x}, must be {:#x}", field.name, field.get(&is), field.get(&must)));
+    }
+    wrong
+}
+
+fn fate_name(fate: &Fate) -> String {
+    match fate {
+        Fate::Pause => "a PAUSE frame".into(),
+        Fate::Filtered => "for nobody here".into(),
+        Fate::Queue(delivery) => format!("for queue {}", delivery.queue),
     }
 }
 
@@ -314,30 +425,5 @@ fn first_difference(must: &[u8], is: &[u8]) -> String {
     match must.iter().zip(is).position(|(a, b)| a != b) {
         Some(at) => format!("byte {at} is {:#04x}, must be {:#04x}", is[at], must[at]),
         None => format!("{} bytes, must be {}", is.len(), must.len()),
-    }
-}
-
-fn class_line(packet: &Packet) -> ClassLine {
-    let status = packet.completion.status;
-    ClassLine {
-        classified: status.classified(),
-        dst: match packet.class.destination {
-            Destination::Host => "host",
-            Destination::Broadcast => "broadcast",
-            Destination::Multicast => "multicast",
-            Destination::OtherHost => "other_host",
-        },
-        protocol: packet.class.protocol,
-        l2: match packet.class.l2 {
-            L2::EthernetII => "ethernet_ii",
-            L2::Llc => "llc",
-            L2::Raw => "raw",
-        },
-        vlan_tags: packet.class.vlan_tags,
-        epoch: status.epoch(),
-        path: match packet.path {
-            Path::Status => "status",
-            Path::Software => "software",
-        },
     }
 }

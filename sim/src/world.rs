@@ -8,13 +8,15 @@
 //! the answer comes, a wait steps it until the interrupt, and host work steps it by its cost.
 
 use crate::core_model::CoreModel;
+use crate::expectation::Expectation;
 use crate::memory::HostMemory;
 use crate::scoreboard::Scoreboard;
 use crate::wire::{LineRate, Pace, WireSink, WireSource};
 use ferronic_pcie::{
     enumerate, ConfigAccess, Device as PcieDevice, Outcome, Plan, RootComplex, Settings, SettingsError,
 };
-use ferronic_contract::registers::MSIX_TABLE;
+use ferronic::packet::Packet;
+use ferronic_contract::registers::{self, MSIX_TABLE};
 use std::path::Path;
 
 /// Period of the core's clock: 125 MHz.
@@ -55,6 +57,12 @@ pub struct World<M, const B: usize> {
     pub sink: WireSink<B>,
     /// What must arrive, and what did.
     pub scoreboard: Scoreboard,
+    /// What the driver has set up.
+    expectation: Expectation,
+    /// Cycle of the first beat of the frame that the wire is bringing.
+    began: Option<u64>,
+    /// TLP beats that the core has sent.
+    tlp_beats: u64,
     bar: u64,
     cycle: u64,
     interrupts: [u32; VECTORS],
@@ -75,12 +83,16 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
             source: WireSource::new(LineRate::GIGABIT, pace),
             sink: WireSink::new(LineRate::GIGABIT),
             scoreboard,
+            expectation: Expectation::default(),
+            began: None,
+            tlp_beats: 0,
             bar: 0,
             cycle: 0,
             interrupts: [0; VECTORS],
         };
         world.reset();
         world.enumerate(&Plan::default())?;
+        world.expectation = Expectation::of(world.read32(registers::FEATURES.offset));
         Ok(world)
     }
 
@@ -181,7 +193,8 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
     pub fn step(&mut self) {
         let now = self.now_ps();
         let inputs = self.pcie.outputs();
-        self.core.drive_tlp(inputs.rx, inputs.tx_ready, inputs.np_ready);
+        let inputs_ready = inputs.tx_ready;
+        self.core.drive_tlp(inputs.rx, inputs_ready, inputs.np_ready);
         let arrived = self.source.poll(now);
         self.core.drive_wire(arrived.as_ref(), self.sink.ready(now));
         self.core.clock(false);
@@ -194,14 +207,19 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
         self.core.clock(true);
         self.core.simulation().dump(2 * self.cycle + 1);
 
+        self.tlp_beats += u64::from(tlp.is_some() && inputs_ready);
         self.pcie.clock(now, tlp.as_ref(), rx_ready, &mut self.memory);
-        if arrived.is_some_and(|beat| beat.last) {
-            if let Some(sent) = self.source.take_sent() {
-                self.scoreboard.on_wire(sent);
+        if let Some(beat) = arrived {
+            let began = *self.began.get_or_insert(self.cycle);
+            if beat.last {
+                self.began = None;
+                if let Some(sent) = self.source.take_sent() {
+                    self.scoreboard.on_wire(sent, began);
+                }
             }
         }
         if events.any() {
-            self.scoreboard.on_events(events);
+            self.scoreboard.on_events(events, &self.expectation);
         }
         if let Some(frame) = self.sink.clock(now, leaving.as_ref()) {
             self.scoreboard.on_sent(&frame);
@@ -211,6 +229,26 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
             self.interrupts[vector] += 1;
         }
         self.cycle += 1;
+    }
+
+    /// TLP beats that the core has sent since power-up.
+    pub fn tlp_beats(&self) -> u64 {
+        self.tlp_beats
+    }
+
+    /// The driver delivered a packet.
+    pub fn on_delivered(&mut self, packet: &Packet) {
+        self.scoreboard.on_delivered(packet, &self.expectation);
+    }
+
+    /// Steps until one of the vectors has fired, the time is over, or nothing is on its way any more.
+    pub fn await_any(&mut self, vectors: &[u32], deadline_ps: u64) {
+        while self.now_ps() < deadline_ps
+            && !(self.scoreboard.is_settled() && self.source.is_done())
+            && vectors.iter().all(|vector| self.interrupts[*vector as usize % VECTORS] == 0)
+        {
+            self.step();
+        }
     }
 
     /// Lets simulated time pass.
@@ -239,6 +277,7 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
 
     /// Writes a register of BAR 0; the write travels on while the host goes on.
     pub fn write32(&mut self, offset: u32, value: u32) {
+        self.expectation.write(offset, value);
         self.pcie.cpu_write32(self.bar + u64::from(offset), value);
     }
 }

@@ -71,11 +71,6 @@ bus!(RegsGlobal);
 bus!(RegsQueue);
 bus!(RegsVector);
 
-/// The bits that a register has.
-fn fields(register: Register) -> u32 {
-    register.fields.iter().fold(0, |mask, field| mask | field.mask())
-}
-
 /// Writes ones, then zeros, to every offset of the block's page; what reads back must be what `mask` allows.
 fn walk(bus: &mut impl Bus, base: u32, group: &[Register], mask: impl Fn(&str) -> u32) {
     for offset in (0..0x100).step_by(4) {
@@ -105,7 +100,7 @@ fn queue_registers_stand_where_the_contract_says() {
     queue.start();
     assert_eq!(queue.load(registers::RX_QUEUE + queue::THRESHOLDS.offset), Thresholds::default().register());
     walk(&mut queue, registers::RX_QUEUE, &queue::REGISTERS, |name| match name {
-        "CONTROL" => fields(queue::CONTROL),
+        "CONTROL" => queue::CONTROL.bits(),
         "RING_LOW" => !0xFFF,
         "SIZE" => 0xF,
         "DONE_LOW" | "INDEX_LOW" => !3,
@@ -204,10 +199,10 @@ fn global_registers_stand_where_the_contract_says() {
         "MAX_FRAME" => 0x3FFF,
         "TIMEOUT" => 0xFFFF,
         "HOLD" => 0xFF_FFFF,
-        "RX_MODE" => fields(registers::RX_MODE),
-        "RSS" => fields(registers::RSS),
-        "HASH_FILTER" => fields(registers::HASH_FILTER),
-        "FLOW" => fields(registers::FLOW),
+        "RX_MODE" => registers::RX_MODE.bits(),
+        "RSS" => registers::RSS.bits(),
+        "HASH_FILTER" => registers::HASH_FILTER.bits(),
+        "FLOW" => registers::FLOW.bits(),
         _ => u32::MAX,
     });
     global.store(registers::MAX_FRAME.offset, 16_000);

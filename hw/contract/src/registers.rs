@@ -36,6 +36,21 @@ pub struct Register {
     pub fields: &'static [Field],
 }
 
+impl Register {
+    /// The bits that its fields take; all of them when it is one number.
+    pub const fn bits(&self) -> u32 {
+        if self.fields.is_empty() {
+            return u32::MAX;
+        }
+        let (mut bits, mut i) = (0, 0);
+        while i < self.fields.len() {
+            bits |= self.fields[i].mask();
+            i += 1;
+        }
+        bits
+    }
+}
+
 const fn reg(name: &'static str, offset: u32, access: Access, about: &'static str) -> Register {
     Register { name, offset, access, about, fields: &[] }
 }

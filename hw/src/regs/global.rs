@@ -1,7 +1,7 @@
 //! The global registers: identity, control, own address, limits, counters of the wire.
 
 use super::bank::Bank;
-use ferronic_contract::registers::{self, Register, ID_VALUE, VERSION_VALUE};
+use ferronic_contract::registers::{self, ID_VALUE, VERSION_VALUE};
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
@@ -90,27 +90,22 @@ pub struct GlobalRegs {
     max_frame_limit: Constant<Bits<32>>,
 }
 
-/// The bits that a register has.
-fn fields(register: Register) -> u32 {
-    register.fields.iter().fold(0, |mask, field| mask | field.mask())
-}
-
 impl GlobalRegs {
     /// Registers of a core with these parameters.
     pub fn new(build: Build) -> Self {
         let writable = [
-            (registers::CONTROL, registers::RX_ENABLE.mask() | registers::TX_ENABLE.mask() | registers::RESET.mask(), 0),
+            (registers::CONTROL, registers::CONTROL.bits(), 0),
             (registers::MAC_LOW, u32::MAX, 0),
-            (registers::MAC_HIGH, registers::MAC_45.mask() | registers::MAC_EPOCH.mask(), 0),
+            (registers::MAC_HIGH, registers::MAC_HIGH.bits(), 0),
             (registers::MAX_FRAME, 0x3FFF, 1518),
             (registers::TIMEOUT, 0xFFFF, 6104),
             (registers::SCRATCH, u32::MAX, 0),
             (registers::HOLD, 0xFF_FFFF, 0),
-            (registers::RX_MODE, fields(registers::RX_MODE), registers::PROMISCUOUS.mask()),
-            (registers::RSS, fields(registers::RSS), 0),
-            (registers::HASH_FILTER, fields(registers::HASH_FILTER), 0),
-            (registers::FLOW, fields(registers::FLOW), 0),
-            (registers::FLOW_MARKS, fields(registers::FLOW_MARKS), 0),
+            (registers::RX_MODE, registers::RX_MODE.bits(), registers::PROMISCUOUS.mask()),
+            (registers::RSS, registers::RSS.bits(), 0),
+            (registers::HASH_FILTER, registers::HASH_FILTER.bits(), 0),
+            (registers::FLOW, registers::FLOW.bits(), 0),
+            (registers::FLOW_MARKS, registers::FLOW_MARKS.bits(), 0),
         ];
         let shown = [
             registers::ID,

@@ -68,9 +68,8 @@ impl QueueRegs {
     /// Registers that start at byte offset `base` of BAR 0.
     pub fn new(base: u32) -> Self {
         let thresholds = ferronic_contract::thresholds::Thresholds::default().register();
-        let control = queue::CONTROL.fields.iter().fold(0, |mask, field| mask | field.mask());
         let writable = [
-            (queue::CONTROL, control, 0),
+            (queue::CONTROL, queue::CONTROL.bits(), 0),
             (queue::RING_LOW, 0xFFFF_F000, 0),
             (queue::RING_HIGH, u32::MAX, 0),
             (queue::SIZE, 0xF, 3),

@@ -1,6 +1,7 @@
 //! `cargo xtask synth`: yosys and nextpnr for ECP5, the whole way to a placed and routed design.
 
 mod by_block;
+mod features;
 mod report;
 mod wrapper;
 
@@ -33,6 +34,9 @@ pub struct Synth {
     /// Print what each block takes, without placing anything
     #[arg(long)]
     by_block: bool,
+    /// Print what each optional feature of the core costs, without placing anything (minutes: a synthesis a feature)
+    #[arg(long, conflicts_with_all = ["block", "by_block"])]
+    features: bool,
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
@@ -41,10 +45,13 @@ pub struct Synth {
 impl Synth {
     /// The core with the options' defaults.
     pub fn of_the_core() -> Self {
-        Self { block: None, seed: 1, by_block: false, json: false }
+        Self { block: None, seed: 1, by_block: false, features: false, json: false }
     }
 
     pub fn run(self) -> Result<()> {
+        if self.features {
+            return print(self.json, &features::Costs::measure()?);
+        }
         let (name, verilog) = design(self.block.as_deref().unwrap_or(CORE))?;
         let flow = Flow::new(name, &verilog, self.block.is_none())?;
         if self.by_block {
@@ -116,6 +123,18 @@ impl Flow {
         place.arg("--json").arg(&netlist).arg("--report").arg(&timing).arg("--log").arg(self.file("nextpnr.log"));
         stage(&format!("nextpnr: placing {}", self.name), || run_quietly(&mut place))?;
         Report::new(self.name, seed, &self.read(&cells)?, self.read(&timing)?)
+    }
+
+    /// Synthesises, without placing.
+    fn area(&self) -> Result<report::Area> {
+        let cells = self.file("area.json");
+        self.yosys(&format!(
+            "read_verilog {}; synth_ecp5 -top {}; tee -o {} stat -json",
+            self.verilog, self.name, cells,
+        ))?;
+        let cells: report::Cells = self.read(&cells)?;
+        let top = cells.modules.get(&format!("\\{}", self.name)).context("yosys does not report the design")?;
+        Ok(report::Area::of(top))
     }
 
     /// Synthesises each block for itself, its registers inside it.

@@ -1,0 +1,154 @@
+//! What the core must answer, read off what the driver writes into its registers.
+//!
+//! The driver is not asked what it wants: every write to BAR 0 passes by here. Frames tell by their epoch which own
+//! address and which filters they were compared with, so the settings of each epoch are kept.
+
+use crate::model::{Fate, Settings};
+use ferronic_contract::registers::queue::{self, Format};
+use ferronic_contract::registers::{self, FILTER, QUEUE_STRIDE, RX_QUEUE, TX_QUEUE};
+use ferronic_contract::ring::RingSize;
+
+/// Most queues that a core can have.
+const QUEUES: usize = 16;
+/// Epochs that can be told apart.
+const EPOCHS: usize = 1 << registers::MAC_EPOCH.width;
+
+/// How an RX queue is set up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueSetup {
+    /// Its register CONTROL.
+    pub control: u32,
+    size_log2: u32,
+}
+
+impl QueueSetup {
+    /// Format of its completions.
+    pub fn format(&self) -> Format {
+        match queue::FORMAT.of(self.control) {
+            1 => Format::CompactHash,
+            2 => Format::CompactTag,
+            _ => Format::Full,
+        }
+    }
+
+    /// Size of its rings; `None` while that is not a legal one.
+    pub fn ring(&self) -> Option<RingSize> {
+        RingSize::new(1u32.checked_shl(self.size_log2)?)
+    }
+}
+
+/// What the driver has set up.
+pub struct Expectation {
+    features: u32,
+    mac_low: u32,
+    now: Settings,
+    by_epoch: [Settings; EPOCHS],
+    queues: [QueueSetup; QUEUES],
+    /// Longest frame on the wire, bytes.
+    pub max_frame: u16,
+    /// Resets of the core that software asked for.
+    pub resets: u32,
+}
+
+impl Default for Expectation {
+    /// A core after reset, with every feature.
+    fn default() -> Self {
+        Self::after_reset(crate::model::ALL_FEATURES, 0)
+    }
+}
+
+impl Expectation {
+    fn after_reset(features: u32, resets: u32) -> Self {
+        let now = Settings { features, ..Settings::default() };
+        Self {
+            features,
+            mac_low: 0,
+            by_epoch: std::array::from_fn(|_| now.clone()),
+            now,
+            queues: [QueueSetup::default(); QUEUES],
+            max_frame: 1518,
+            resets,
+        }
+    }
+
+    /// A core whose register FEATURES has this value.
+    pub fn of(features: u32) -> Self {
+        Self::after_reset(features, 0)
+    }
+
+    /// Whether the core has a feature.
+    pub fn has(&self, feature: ferronic_contract::field::Field) -> bool {
+        feature.of(self.features) == 1
+    }
+
+    /// The driver writes a register of BAR 0.
+    pub fn write(&mut self, offset: u32, value: u32) {
+        if offset < RX_QUEUE {
+            self.write_global(offset, value);
+        } else if offset < TX_QUEUE {
+            let setup = &mut self.queues[((offset - RX_QUEUE) / QUEUE_STRIDE) as usize];
+            match (offset - RX_QUEUE) % QUEUE_STRIDE {
+                rest if rest == queue::CONTROL.offset => setup.control = value,
+                rest if rest == queue::SIZE.offset => setup.size_log2 = value,
+                _ => {}
+            }
+        } else if (FILTER..registers::MSIX_TABLE).contains(&offset) {
+            let epoch = self.now.filters.write(offset - FILTER, value);
+            self.now.epoch = epoch.unwrap_or(self.now.epoch);
+            // Staging a row changes nothing yet.
+            if offset - FILTER >= registers::filter::COMMIT.offset {
+                self.keep();
+            }
+        }
+    }
+
+    fn write_global(&mut self, offset: u32, value: u32) {
+        let settings = &mut self.now;
+        match offset {
+            _ if offset == registers::CONTROL.offset => {
+                if registers::RESET.of(value) == 1 {
+                    *self = Self::after_reset(self.features, self.resets + 1);
+                }
+                return;
+            }
+            _ if offset == registers::MAC_LOW.offset => self.mac_low = value,
+            _ if offset == registers::MAC_HIGH.offset => {
+                let [a, b, c, d] = self.mac_low.to_le_bytes();
+                let [e, f, ..] = registers::MAC_45.of(value).to_le_bytes();
+                settings.own = [a, b, c, d, e, f];
+                settings.epoch = registers::MAC_EPOCH.of(value) as u8;
+            }
+            _ if offset == registers::MAX_FRAME.offset => {
+                self.max_frame = value.min(ferronic_contract::MAX_FRAME.into()) as u16;
+            }
+            _ if offset == registers::RX_MODE.offset => settings.mode = value & registers::RX_MODE.bits(),
+            _ if offset == registers::RSS.offset => settings.rss = value & registers::RSS.bits(),
+            _ if offset == registers::HASH_FILTER.offset => {
+                settings.hash_filter = value & registers::HASH_FILTER.bits();
+            }
+            _ if offset == registers::FLOW.offset => settings.flow = value & registers::FLOW.bits(),
+            _ => return,
+        }
+        self.keep();
+    }
+
+    fn keep(&mut self) {
+        self.by_epoch[usize::from(self.now.epoch)] = self.now.clone();
+    }
+
+    /// How an RX queue is set up.
+    pub fn queue(&self, queue: u8) -> &QueueSetup {
+        &self.queues[usize::from(queue) % QUEUES]
+    }
+
+    /// What must become of a frame that shows this epoch.
+    pub fn judge(&self, frame: &[u8], epoch: u8) -> Fate {
+        self.by_epoch[usize::from(epoch) % EPOCHS].judge(frame)
+    }
+
+    /// What may become of a frame that shows no epoch, because it was dropped: by the settings in force, or those before.
+    pub fn possible(&self, frame: &[u8]) -> [Fate; 2] {
+        let before = usize::from(self.now.epoch).wrapping_sub(1) % EPOCHS;
+        [self.now.judge(frame), self.by_epoch[before].judge(frame)]
+    }
+}
