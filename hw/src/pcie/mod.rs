@@ -80,7 +80,8 @@ pub struct PcieSide<const W: usize, const L: usize, const N: usize, const V: usi
     pub rd_ready: Signal<Out, Bit>,
     pub done_valid: Signal<In, Bit>,
     pub done_addr: Signal<In, Bits<64>>,
-    pub done_data: Signal<In, Bits<256>>,
+    pub done_dwords: Signal<In, Bits<5>>,
+    pub done_data: Signal<In, Bits<512>>,
     pub done_ready: Signal<Out, Bit>,
     pub index_valid: Signal<In, Bit>,
     pub index_addr: Signal<In, Bits<64>>,
@@ -202,8 +203,8 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.msix.m_ready.next = self.small_write.m_ready.val();
         self.small_write.done_valid.next = self.done_valid.val();
         self.small_write.done_addr.next = self.done_addr.val();
-        self.small_write.done_dwords.next = 8.into();
-        self.small_write.done_data.next = bit_cast::<512, 256>(self.done_data.val());
+        self.small_write.done_dwords.next = self.done_dwords.val();
+        self.small_write.done_data.next = self.done_data.val();
         self.done_ready.next = self.small_write.done_ready.val();
         self.small_write.index_valid.next = self.index_valid.val();
         self.small_write.index_addr.next = self.index_addr.val();

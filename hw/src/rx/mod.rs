@@ -20,7 +20,7 @@ pub mod packet_fifo;
 pub mod parse;
 pub mod payload;
 pub mod pick;
-pub mod rotate;
+mod rotate;
 pub mod rss;
 pub mod side;
 pub mod strip;

@@ -4,7 +4,10 @@ pub mod bank;
 pub mod buffer;
 pub mod fetch;
 pub mod out;
+pub mod side;
 pub mod write_back;
+
+pub use side::TxSide;
 
 use crate::emit::verilog;
 use rust_hdl_core::prelude::*;

@@ -64,6 +64,8 @@ pub struct Fit<const K: usize> {
     /// 1 PAUSE, 2 filter, 3 queue off, 4 no descriptor, 5 buffer, 6 cut short; 0 nothing happens.
     pub outcome: Signal<Out, Bits<3>>,
     pub outcome_queue: Signal<Out, Bits<4>>,
+    /// With the outcome: a frame is decided on.
+    pub decided: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
     valid: DFF<Bit>,
     // 0 ready, 1 split, 2 fits, 3 fill, 4 rest, 5 look, 6 take.
@@ -94,6 +96,7 @@ pub struct Fit<const K: usize> {
     stop: DFF<Bits<16>>,
     occurs: DFF<Bits<3>>,
     occurs_in: DFF<Bits<4>>,
+    heard: DFF<Bit>,
     length: Signal<Local, Bits<14>>,
     l3: Signal<Local, Bits<3>>,
     l4: Signal<Local, Bits<3>>,
@@ -116,7 +119,7 @@ impl<const K: usize> Logic for Fit<K> {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, state, slow, cause, frame, queue, filter, tag, scatter, buffer, following);
         dff_setup!(self, clock, bound, split, first, torn, left, header, fill, rest, over, tight, nothing);
-        dff_setup!(self, clock, position, stop, occurs, occurs_in);
+        dff_setup!(self, clock, position, stop, occurs, occurs_in, heard);
 
         // Giving out: a buffer, or a frame that is dropped.
         self.last.next = self.state.q.val() == 0;
@@ -226,6 +229,8 @@ impl<const K: usize> Logic for Fit<K> {
                 self.occurs.d.next = 6.into();
             }
         }
+        self.heard.d.next = self.go.val() & self.last.val();
+        self.decided.next = self.heard.q.val();
         self.outcome.next = self.occurs.q.val();
         self.outcome_queue.next = self.occurs_in.q.val();
 
@@ -320,6 +325,7 @@ impl<const K: usize> Logic for Fit<K> {
         self.j_end.next = self.stop.q.val();
 
         if self.reset.val() {
+            self.heard.d.next = false;
             self.valid.d.next = false;
             self.slow.d.next = false;
             self.state.d.next = 0.into();

@@ -82,6 +82,8 @@ pub struct Deliver<const K: usize> {
     pub starved: Signal<Out, Bit>,
     pub waited: Signal<Out, Bit>,
     pub wait_queue: Signal<Out, Bits<4>>,
+    /// Pulse: the oldest frame is decided on; with it, the e_* pulse of its cause if it is not delivered whole.
+    pub decided: Signal<Out, Bit>,
     pub e_pause: Signal<Out, Bit>,
     pub e_filter: Signal<Out, Bit>,
     pub e_disabled: Signal<Out, Bit>,
@@ -176,6 +178,7 @@ impl<const K: usize> Logic for Deliver<K> {
         self.k_end.next = self.cut.k_end.val();
         self.cut.k_ready.next = self.k_ready.val();
 
+        self.decided.next = self.fit.decided.val();
         self.e_pause.next = self.fit.outcome.val() == 1;
         self.e_filter.next = self.fit.outcome.val() == 2;
         self.e_disabled.next = self.fit.outcome.val() == 3;
