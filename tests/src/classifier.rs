@@ -1,10 +1,11 @@
-//! The core's classifier alone, as emitted, and with one bit of its rule changed in the Verilog.
+//! The core's parser alone, as emitted, and with one bit of its link-layer rule changed in the Verilog.
 
+use ferronic_hw::rx::parse::LATENCY;
 use ferronic_verilated::PowerUp;
 
 use crate::oracle::{Answer, Group};
 
-/// The Verilated classifiers that the build script made.
+/// The Verilated parsers that the build script made.
 pub mod models {
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
@@ -12,15 +13,15 @@ pub mod models {
 /// An opinion on a group of frames.
 pub type Opinion = fn(&Group) -> Vec<Answer>;
 
-/// The classifier as it is.
-pub const CLASSIFIER: Opinion = classify;
+/// The parser as it is.
+pub const CLASSIFIER: Opinion = parse;
 
-/// Each changed classifier, with the change.
+/// Each changed parser, with the change.
 pub const CHANGED: [(&str, Opinion); 4] = [
-    ("bit 1 for the group bit", classify_group_bit),
-    ("types from 0x0400 on", classify_type_min),
-    ("0xfe for the bytes of the broadcast address", classify_broadcast),
-    ("raw 802.3 by 0xfffe", classify_raw),
+    ("bit 1 for the group bit", parse_group_bit),
+    ("types from 0x0400 on", parse_type_min),
+    ("0xfe for the first byte of the broadcast address", parse_broadcast),
+    ("raw 802.3 by 0xfffe", parse_raw),
 ];
 
 macro_rules! opinion {
@@ -44,15 +45,15 @@ macro_rules! opinion {
                 block.eval();
                 answer
             };
-            // It takes a frame a cycle and answers two cycles later.
+            // It takes a frame a cycle.
             let frames = group.frames.iter().map(|(frame, _)| Some(frame.bytes.as_slice()));
-            frames.chain([None, None]).map(&mut cycle).skip(2).collect()
+            frames.chain(std::iter::repeat_n(None, LATENCY)).map(&mut cycle).skip(LATENCY).collect()
         }
     };
 }
 
-opinion!(classify, Classify);
-opinion!(classify_group_bit, ClassifyGroupBit);
-opinion!(classify_type_min, ClassifyTypeMin);
-opinion!(classify_broadcast, ClassifyBroadcast);
-opinion!(classify_raw, ClassifyRaw);
+opinion!(parse, Parse);
+opinion!(parse_group_bit, ParseGroupBit);
+opinion!(parse_type_min, ParseTypeMin);
+opinion!(parse_broadcast, ParseBroadcast);
+opinion!(parse_raw, ParseRaw);

@@ -109,8 +109,8 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     complete: Complete<NQ>,
     run: Signal<Local, Bits<16>>,
     running: Signal<Local, Bits<16>>,
-    // Queues that are not at rest.
-    busy: Signal<Local, Bits<16>>,
+    rest: [Signal<Local, Bit>; NQ],
+    resting: Signal<Local, Bits<16>>,
     answer: Signal<Local, Bits<32>>,
     // What the frame's queue asks for.
     scatter: DFF<Bit>,
@@ -201,7 +201,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             complete: Default::default(),
             run: Default::default(),
             running: Default::default(),
-            busy: Default::default(),
+            rest: std::array::from_fn(|_| Default::default()),
+            resting: Default::default(),
             answer: Default::default(),
             scatter: Default::default(),
             split: Default::default(),
@@ -384,7 +385,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         // Queues and their vectors.
         self.answer.next = self.intake.rdata.val();
         self.fire.next = 0.into();
-        self.busy.next = 0.into();
+        self.resting.next = 0xFFFF.into();
         for i in 0_usize..NQ {
             self.queue[i].clock.next = self.clock.val();
             self.queue[i].reset.next = self.reset.val();
@@ -399,9 +400,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             self.vector[i].bus_write.next = self.bus_write.val();
             self.vector[i].bus_read.next = self.bus_read.val();
             self.answer.next = self.answer.val() | (self.queue[i].rdata.val() | self.vector[i].rdata.val());
-            self.busy.next =
-                self.busy.val().replace_bit(i, !self.descriptors.idle[i].val() | !self.complete.idle[i].val());
-            self.queue[i].idle.next = !self.busy.val().get_bit(i);
+            self.rest[i].next = self.descriptors.idle[i].val() & self.complete.idle[i].val();
+            self.resting.next = self.resting.val().replace_bit(i, self.rest[i].val());
+            self.queue[i].idle.next = self.rest[i].val();
             self.queue[i].error.next = self.descriptors.error[i].val();
             self.queue[i].cause.next = self.descriptors.cause[i].val();
             self.queue[i].head.next = self.descriptors.head[i].val();
@@ -428,7 +429,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             self.fire.next = self.fire.val().replace_bit(i, self.vector[i].fire.val());
         }
         self.rdata.next = self.answer.val();
-        self.idle.next = (self.intake.idle.val() & (self.busy.val() == 0))
+        self.idle.next = (self.intake.idle.val() & self.resting.val().all())
             & (!self.deliver.busy.val() & !self.payload.busy.val());
 
         // What became of the oldest frame.

@@ -10,7 +10,7 @@ use ferronic_pcie::{Link, Settings};
 use ferronic_sim::cost::HostCost;
 use ferronic_sim::device::SimDevice;
 use ferronic_sim::models::nic_core::NicCore;
-use ferronic_sim::scoreboard::{Expectation, Scoreboard};
+use ferronic_sim::scoreboard::Scoreboard;
 use ferronic_sim::wire::{Frame, Pace};
 use ferronic_sim::world::World;
 use std::cell::RefCell;
@@ -54,15 +54,9 @@ pub struct Live {
 }
 
 impl Live {
-    /// Opens the device and tells the scoreboard what to expect.
+    /// Opens the device.
     pub fn open(world: &Shared, config: &Config) -> Self {
         let nic = Nic::open(SimDevice::open(world, FREE), config).expect("the device opens");
-        world.borrow_mut().scoreboard.expect(Expectation {
-            mac: nic.mac(),
-            epoch: nic.epoch(),
-            ring: config.rx[0].queue.ring,
-            max_frame: config.max_frame,
-        });
         nic.check().expect("the queues run");
         Self { world: Rc::clone(world), nic }
     }
@@ -79,7 +73,7 @@ impl Live {
     pub fn turn(&mut self, echo: bool) -> usize {
         let (world, tx) = (&self.world, &mut self.nic.tx);
         let mut sink = |packet: Packet| {
-            world.borrow_mut().scoreboard.on_delivered(&packet);
+            world.borrow_mut().on_delivered(&packet);
             if echo {
                 let length = packet.completion.length;
                 world.borrow_mut().scoreboard.on_send(packet.bytes());

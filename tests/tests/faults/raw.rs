@@ -11,7 +11,7 @@ use ferronic_contract::thresholds::Thresholds;
 use ferronic_pcie::{Memory, Settings};
 use ferronic_sim::core_model::CoreModel;
 use ferronic_sim::models::nic_core::NicCore;
-use ferronic_sim::scoreboard::{Expectation, Scoreboard};
+use ferronic_sim::scoreboard::Scoreboard;
 use ferronic_sim::wire::{Frame, Pace};
 use ferronic_sim::world::World;
 
@@ -129,8 +129,6 @@ impl<M: CoreModel<B> + 'static, const B: usize> Raw<M, B> {
     /// Forgets the frames that are on their way; nothing may be.
     pub fn new_scoreboard(&mut self) {
         self.world.scoreboard = Scoreboard::default();
-        let max_frame = self.setup.max_frame;
-        self.world.scoreboard.expect(Expectation { mac: MAC, epoch: 0, ring: self.rx.size, max_frame });
     }
 
     fn side(&mut self, base: u32) -> &mut Queue {
