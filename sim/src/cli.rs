@@ -1,6 +1,5 @@
 //! The command line.
 
-mod input;
 mod run;
 
 use clap::{Parser, Subcommand};

@@ -50,6 +50,44 @@ pub struct Link {
     pub down_busy: f64,
 }
 
+/// What went over the link for one frame, on average.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PerFrame {
+    /// TLPs from the core.
+    pub up_tlps: f64,
+    /// TLPs to the core.
+    pub down_tlps: f64,
+    /// Bytes from the core.
+    pub up_bytes: f64,
+    /// Bytes to the core.
+    pub down_bytes: f64,
+}
+
+/// An RX queue, by the core's counters.
+#[derive(Clone, Debug, Serialize)]
+pub struct Queue {
+    /// Its number.
+    pub queue: u8,
+    /// Frames brought to its memory.
+    pub frames: u64,
+    /// Frames dropped for want of a descriptor.
+    pub dropped_no_descriptor: u64,
+    /// Frames dropped because they were longer than a buffer.
+    pub dropped_buffer: u64,
+    /// Frames cut short for want of a further descriptor.
+    pub cut: u64,
+    /// Descriptor reads.
+    pub descriptor_reads: u64,
+    /// Descriptors read.
+    pub descriptors: u64,
+    /// Frames that had to wait for a descriptor.
+    pub waited: u64,
+    /// Cycles in which a frame waited for a descriptor.
+    pub starved_cycles: u64,
+    /// Low-water events.
+    pub low_water_events: u64,
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -77,6 +115,10 @@ pub struct Report {
     pub cycles_per_second: f64,
     /// The link.
     pub pcie: Link,
+    /// The link, for one frame delivered or sent; `None` when there was none.
+    pub per_frame: Option<PerFrame>,
+    /// The open RX queues.
+    pub queues: Vec<Queue>,
     /// Descriptor reads, RX and TX.
     pub descriptor_reads: u64,
     /// Descriptors read, RX and TX.
@@ -112,6 +154,8 @@ impl Report {
             let own = |key: &str| key.split_once('.').is_some_and(|(_, counter)| counter == name);
             counters.iter().filter(|(key, _)| own(key)).map(|(_, value)| u64::from(*value)).sum()
         };
+        let queues: Vec<Queue> = (0..).map_while(|queue| Queue::of(queue, &counters)).collect();
+        let pcie = Link::between(&totals.pcie.0, &totals.pcie.1, sim_seconds);
         let scoreboard = &world.scoreboard;
         let (texts, mismatches) = scoreboard.mismatches();
         Self {
@@ -126,10 +170,12 @@ impl Report {
             sim_seconds,
             wall_seconds,
             cycles_per_second: totals.cycles as f64 / wall_seconds,
-            pcie: Link::between(&totals.pcie.0, &totals.pcie.1, sim_seconds),
+            per_frame: pcie.for_one_of(scoreboard.delivered.max(scoreboard.sent)),
+            pcie,
             descriptor_reads: count("READS"),
             descriptors: count("DESCRIPTORS"),
-            starved_cycles: count("STARVED"),
+            starved_cycles: queues.iter().map(|queue| queue.starved_cycles).sum(),
+            queues,
             interrupts: closed.rx.interrupts,
             doorbells: closed.rx.doorbells + closed.tx.doorbells,
             status_path: closed.rx.status_path,
@@ -144,7 +190,36 @@ impl Report {
     }
 }
 
+impl Queue {
+    /// `None` when the queue is not open.
+    fn of(queue: u8, counters: &BTreeMap<String, u32>) -> Option<Self> {
+        let count = |name: &str| counters.get(&format!("rx{queue}.{name}")).map(|value| u64::from(*value));
+        Some(Self {
+            queue,
+            frames: count("FRAMES")?,
+            dropped_no_descriptor: count("DROP_NO_DESCRIPTOR")?,
+            dropped_buffer: count("DROP_BUFFER")?,
+            cut: count("CUT")?,
+            descriptor_reads: count("READS")?,
+            descriptors: count("DESCRIPTORS")?,
+            waited: count("WAITED")?,
+            starved_cycles: count("STARVED")?,
+            low_water_events: count("LOW_WATER_EVENTS")?,
+        })
+    }
+}
+
 impl Link {
+    fn for_one_of(&self, frames: u64) -> Option<PerFrame> {
+        let each = |total: u64| total as f64 / frames as f64;
+        (frames > 0).then(|| PerFrame {
+            up_tlps: each(self.up_tlps),
+            down_tlps: each(self.down_tlps),
+            up_bytes: each(self.up_bytes),
+            down_bytes: each(self.down_bytes),
+        })
+    }
+
     fn between(before: &Counters, after: &Counters, seconds: f64) -> Self {
         let (up, down) = (kinds(&before.up, &after.up), kinds(&before.down, &after.down));
         let sum = |kinds: &BTreeMap<_, Kind>| {
@@ -196,6 +271,20 @@ impl fmt::Display for Report {
         row("descriptor reads", self.descriptor_reads.to_string())?;
         row("descriptors", self.descriptors.to_string())?;
         row("starved cycles", self.starved_cycles.to_string())?;
+        if self.queues.len() > 1 {
+            for queue in &self.queues {
+                row(&format!("queue {}, frames", queue.queue), queue.frames.to_string())?;
+                let troubles = [
+                    ("dropped: no_descriptor", queue.dropped_no_descriptor),
+                    ("dropped: buffer", queue.dropped_buffer),
+                    ("cut", queue.cut),
+                    ("starved cycles", queue.starved_cycles),
+                ];
+                for (name, count) in troubles.into_iter().filter(|(_, count)| *count > 0) {
+                    row(&format!("  {name}"), count.to_string())?;
+                }
+            }
+        }
         row("interrupts", self.interrupts.to_string())?;
         row("doorbells", self.doorbells.to_string())?;
         for (direction, kinds, busy) in
@@ -205,6 +294,10 @@ impl fmt::Display for Report {
             for (kind, Kind { tlps, bytes }) in kinds {
                 row(&format!("  {}", kind.replace('_', " ")), format!("{tlps} / {bytes} B"))?;
             }
+        }
+        if let Some(each) = self.per_frame {
+            row("a frame, from the core", format!("{:.2} / {:.1} B", each.up_tlps, each.up_bytes))?;
+            row("a frame, to the core", format!("{:.2} / {:.1} B", each.down_tlps, each.down_bytes))?;
         }
         for text in &self.mismatch_texts {
             writeln!(f, "  MISMATCH {text}")?;

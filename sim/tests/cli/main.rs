@@ -1,50 +1,16 @@
 //! The command line of `ferronic-sim run`: what it reads, writes and refuses.
 
+mod errors;
+mod rx;
+mod steer;
+mod support;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use ferronic_sim::wire::{read_capture, Frame};
 use serde_json::Value;
+use support::{demo, demo_frames, refused, report, sim, stderr};
 use tempfile::TempDir;
-
-fn demo() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/captures/demo.pcap")
-}
-
-fn demo_frames() -> Vec<Frame> {
-    read_capture(&demo(), false).unwrap().frames
-}
-
-/// Runs the program with these words and paths.
-fn sim(words: &str, paths: &[(&str, &Path)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ferronic-sim"));
-    command.arg("run").args(words.split_whitespace());
-    for (option, path) in paths {
-        command.arg(option).arg(path);
-    }
-    command.output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// The JSON report of a run in which all went well.
-fn report(words: &str, paths: &[(&str, &Path)]) -> Value {
-    let output = sim(&format!("{words} --report json"), paths);
-    assert_eq!(output.status.code(), Some(0), "{}{}", stderr(&output), String::from_utf8_lossy(&output.stdout));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// Asserts that a run is refused before anything ran, in a message with all of these words.
-fn refused(output: &Output, words: &[&str]) {
-    let said = stderr(output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(output.stdout.is_empty(), "nothing may be reported");
-    for word in words {
-        assert!(said.contains(word), "{word:?} is not in: {said}");
-    }
-}
 
 /// A file in the folder, made from the demo capture.
 fn altered(folder: &TempDir, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
@@ -162,34 +128,6 @@ fn what_was_received_and_sent_can_be_read_back() {
         assert_eq!(read.len(), frames.len());
         assert!(read.iter().zip(&frames).all(|(read, frame)| read.bytes == frame.bytes), "{}", file.display());
     }
-}
-
-#[test]
-fn a_bad_value_is_refused_by_name() {
-    let traffic = "--generate size=60,count=10";
-    for (words, named) in [
-        ("--ring 7", ["--ring", "\"7\"", "power of two"]),
-        ("--ring 65536", ["--ring", "65536", "32768"]),
-        ("--own-mac 02:00:00:00:00", ["--own-mac", "has 5 bytes", "02:00:00:00:00"]),
-        ("--own-mac 02:00:00:00:00:0g", ["--own-mac", "0g", "hexadecimal"]),
-        ("--link gen9x3", ["--link", "gen9x3", "gen1x1"]),
-        ("--pthresh 0", ["PTHRESH", "is 0", "1 to 64"]),
-        ("--hthresh 65", ["HTHRESH", "is 65", "1 to 64"]),
-        ("--batch 33", ["BATCH", "is 33", "1 to 32"]),
-        ("--wthresh 9", ["WTHRESH", "is 9", "1 to 8"]),
-        ("--max-frame 59", ["MAX_FRAME", "59", "60"]),
-        ("--max-frame 9601", ["MAX_FRAME", "9601", "9600"]),
-        ("--report xml", ["--report", "xml", "json"]),
-        ("--frames /no/such/folder/f", ["/no/such/folder/f", "No such file", ""]),
-        ("--received /no/such/folder/r", ["/no/such/folder/r", "No such file", ""]),
-        ("--fst /no/such/folder/w", ["/no/such/folder/w", "", ""]),
-    ] {
-        refused(&sim(&format!("{traffic} {words}"), &[]), &named);
-    }
-    refused(&sim("--generate size=7", &[]), &["size=7", "14"]);
-    refused(&sim("", &[]), &["--capture"]);
-    refused(&sim(traffic, &[("--capture", &demo())]), &["--capture", "--generate"]);
-    refused(&sim("--transmit --transmit-only", &[("--capture", &demo())]), &["--transmit", "--transmit-only"]);
 }
 
 #[test]
