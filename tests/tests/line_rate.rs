@@ -78,7 +78,8 @@ fn both_at_once_reach_what_gen1_has() {
         assert_eq!(report.frames_delivered + report.dropped(), FRAMES, "{report}");
         assert_eq!(report.frames_sent, report.frames_delivered, "{report}");
         // What is lost is lost for the link alone, which may not rest while frames wait.
-        assert!(report.frames_dropped.keys().all(|cause| *cause == "fifo"), "{report}");
+        // Descriptor reads wait for the link like everything else.
+        assert!(report.frames_dropped.keys().all(|cause| ["fifo", "no_descriptor"].contains(cause)), "{report}");
         assert!(report.pcie.up_busy > 0.98, "{report}");
     }
 }
