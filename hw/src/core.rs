@@ -10,7 +10,7 @@
 //! `reset` resets all; RESET in CONTROL and a function-level reset go through [`crate::restart`] and spare the PCIe side.
 //! `event_*` tell, in the order of the wire, what becomes of each frame; a scoreboard or an LED may use them.
 
-use crate::emit::verilog;
+use crate::emit::{roomy, verilog};
 use crate::flow::pause_out::PauseOut;
 use crate::pcie::PcieSide;
 use crate::read::ReadSide;
@@ -357,11 +357,11 @@ pub type Core512 = Core<512, 64, 16, 6, 9, 10, 2, 512, 4, 8, 8, 1024, 519, 4, 4,
 
 /// The 64-bit core with the given features and number of RX queues, of which 1 and 4 can be asked for.
 pub fn build(features: u32, queues: usize, name: &str) -> Option<String> {
-    match queues {
+    roomy(|| match queues {
         1 => Some(verilog(Core::<64, 8, 2, 3, 12, 13, 16, 128, 1, 2, 11, 128, 71, 6, 1, 6, 2, 1, 3>::new(features), name)),
         4 => Some(verilog(Core64::new(features), name)),
         _ => None,
-    }
+    })
 }
 
 /// A core of all features and a width of 64, 128, 256 or 512 bits.
@@ -370,11 +370,11 @@ pub fn build(features: u32, queues: usize, name: &str) -> Option<String> {
 ///
 /// No such width.
 pub fn core(bits: usize, name: &str) -> String {
-    match bits {
+    roomy(|| match bits {
         64 => verilog(Core64::new(ALL_FEATURES), name),
         128 => verilog(Core128::new(ALL_FEATURES), name),
         256 => verilog(Core256::new(ALL_FEATURES), name),
         512 => verilog(Core512::new(ALL_FEATURES), name),
         _ => panic!("no core of {bits} bits"),
-    }
+    })
 }

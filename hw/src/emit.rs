@@ -27,3 +27,16 @@ pub fn verilog<B: Block>(mut block: B, name: &str) -> String {
     block.accept(name, &mut defines);
     tidy::tidy(&defines.defines())
 }
+
+/// What `make` gives, on a stack of its own: rust-hdl builds a block by value, and a core with many queues does not
+/// fit the 8 MB that a program begins with.
+///
+/// # Panics
+///
+/// When `make` does, or no thread can be had.
+pub fn roomy<T: Send>(make: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(256 << 20).spawn_scoped(scope, make);
+        thread.expect("a thread to build on").join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

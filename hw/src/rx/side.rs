@@ -112,6 +112,8 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     rest: [Signal<Local, Bit>; NQ],
     resting: Signal<Local, Bits<16>>,
     answer: Signal<Local, Bits<32>>,
+    // A descriptor was taken: what is not looked at in the next cycle may move a cycle late.
+    take: DFF<Bit>,
     // What the frame's queue asks for.
     scatter: DFF<Bit>,
     split: DFF<Bits<3>>,
@@ -204,6 +206,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             rest: std::array::from_fn(|_| Default::default()),
             resting: Default::default(),
             answer: Default::default(),
+            take: Default::default(),
             scatter: Default::default(),
             split: Default::default(),
             split_bytes: Default::default(),
@@ -218,7 +221,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const S: usize, const B: usize, const NQ: usize, const T: usize> Logic for RxSide<W, K, Q, A, AP1, N, H, S, B, NQ, T> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, scatter, split, split_bytes);
+        dff_setup!(self, clock, take, scatter, split, split_bytes);
         self.intake.clock.next = self.clock.val();
         self.intake.reset.next = self.reset.val();
         self.descriptors.clock.next = self.clock.val();
@@ -292,7 +295,9 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.a_tag.next = self.descriptors.r_tag.val();
         self.descriptors.r_ready.next = self.a_ready.val();
         self.descriptors.want.next = self.deliver.d_queue.val();
-        self.descriptors.d_take.next = self.deliver.d_take.val();
+        // Delivery does not look at d_* in the cycle after, and then names the same queue still.
+        self.take.d.next = self.deliver.d_take.val();
+        self.descriptors.d_take.next = self.take.q.val();
         self.scatter.d.next = false;
         self.split.d.next = 0.into();
         self.split_bytes.d.next = 0.into();

@@ -1,11 +1,11 @@
 //! Puts the completions of one write together and offers it, while the next is put together behind it.
 //!
 //! ```text
-//! l_* → job → read a completion a cycle → with index and phase, full or compact → line → offer (done_*)
+//! l_* → job → read a completion a cycle → register → with index, full or compact → line → offer (done_*)
 //! ```
 //!
 //! A write is up to two full completions, four compact ones, or the producer index. A line begins to be read when it
-//! surely finds the line register empty: when the offer is free, or nothing else is behind it.
+//! surely finds the line register empty: when one line at most is ahead of it, which has gone to the offer by then.
 
 use crate::common::join::Join;
 use rust_hdl_core::prelude::*;
@@ -75,6 +75,21 @@ pub struct Line {
     r_queue: DFF<Bits<4>>,
     r_after: DFF<Bits<16>>,
     r_moves: DFF<Bit>,
+    // The same, with the completion, which comes late out of the RAM.
+    s_valid: DFF<Bit>,
+    s_last: DFF<Bit>,
+    s_plain: DFF<Bit>,
+    s_compact: DFF<Bit>,
+    s_with_tag: DFF<Bit>,
+    s_lane: DFF<Bits<2>>,
+    s_index: DFF<Bits<16>>,
+    s_phase: DFF<Bit>,
+    s_address: DFF<Bits<64>>,
+    s_dwords: DFF<Bits<5>>,
+    s_queue: DFF<Bits<4>>,
+    s_after: DFF<Bits<16>>,
+    s_moves: DFF<Bit>,
+    s_data: DFF<Bits<256>>,
     // The line.
     full: DFF<Bit>,
     line0: DFF<Bits<128>>,
@@ -99,7 +114,9 @@ pub struct Line {
     t_queue: DFF<Bits<4>>,
     t_after: DFF<Bits<16>>,
     t_moves: DFF<Bit>,
-    start: Signal<Local, Bit>,
+    reading: Signal<Local, Bit>,
+    joining: Signal<Local, Bit>,
+    crowd: Signal<Local, Bit>,
     read: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     pass: Signal<Local, Bits<16>>,
@@ -122,14 +139,19 @@ impl Logic for Line {
         dff_setup!(self, clock, base, offset, moves, freed, freed_queue, freed_count);
         dff_setup!(self, clock, r_valid, r_last, r_plain, r_compact, r_with_tag, r_lane, r_index, r_phase);
         dff_setup!(self, clock, r_address, r_dwords, r_queue, r_after, r_moves);
+        dff_setup!(self, clock, s_valid, s_last, s_plain, s_compact, s_with_tag, s_lane, s_index, s_phase);
+        dff_setup!(self, clock, s_address, s_dwords, s_queue, s_after, s_moves, s_data);
         dff_setup!(self, clock, full, line0, line1, line2, line3, address, dwords, line_queue, line_after, line_moves);
         dff_setup!(self, clock, o_valid, o_data, o_address, o_dwords, o_queue, o_after, o_moves);
         dff_setup!(self, clock, was_taken, t_queue, t_after, t_moves);
 
         // Reading.
-        self.start.next =
-            !self.o_valid.q.val() | (!self.full.q.val() & !(self.r_valid.q.val() & self.r_last.q.val()));
-        self.read.next = self.valid.q.val() & (self.start.val() | (self.done.q.val() != 0));
+        self.reading.next = self.r_valid.q.val() & self.r_last.q.val();
+        self.joining.next = self.s_valid.q.val() & self.s_last.q.val();
+        self.crowd.next = (self.o_valid.q.val() & (self.full.q.val() | self.joining.val() | self.reading.val()))
+            | (self.full.q.val() & (self.joining.val() | self.reading.val()))
+            | (self.joining.val() & self.reading.val());
+        self.read.next = self.valid.q.val() & (!self.crowd.val() | (self.done.q.val() != 0));
         self.ends.next = self.read.val() & (self.count.q.val() == 1);
         self.l_ready.next = !self.valid.q.val() | self.ends.val();
         self.pass.next = self.index.q.val() >> self.size_log2.q.val();
@@ -192,38 +214,53 @@ impl Logic for Line {
         self.free_queue.next = self.freed_queue.q.val();
         self.free_count.next = self.freed_count.q.val();
 
+        self.s_data.d.next = self.read_data.val();
+        self.s_valid.d.next = self.r_valid.q.val();
+        self.s_last.d.next = self.r_last.q.val();
+        self.s_plain.d.next = self.r_plain.q.val();
+        self.s_compact.d.next = self.r_compact.q.val();
+        self.s_with_tag.d.next = self.r_with_tag.q.val();
+        self.s_lane.d.next = self.r_lane.q.val();
+        self.s_index.d.next = self.r_index.q.val();
+        self.s_phase.d.next = self.r_phase.q.val();
+        self.s_address.d.next = self.r_address.q.val();
+        self.s_dwords.d.next = self.r_dwords.q.val();
+        self.s_queue.d.next = self.r_queue.q.val();
+        self.s_after.d.next = self.r_after.q.val();
+        self.s_moves.d.next = self.r_moves.q.val();
+
         // The completion with index and phase; or the four words of the compact one, which has no tag beside a hash.
-        self.low.part[0].next = self.read_data.val().get_bits::<32>(0);
-        self.low.part[1].next = self.read_data.val().get_bits::<32>(32);
-        self.low.part[2].next = self.read_data.val().get_bits::<32>(64);
-        self.low.part[3].next = self.read_data.val().get_bits::<32>(96);
-        self.high.part[0].next = self.read_data.val().get_bits::<32>(128);
-        self.high.part[1].next = self.read_data.val().get_bits::<32>(160);
-        self.high.part[2].next = self.read_data.val().get_bits::<32>(192);
-        self.high.part[3].next = self.read_data.val().get_bits::<32>(224)
-            | bit_cast::<32, 16>(self.r_index.q.val())
-            | (bit_cast::<32, 1>(self.r_phase.q.val().into()) << 31);
-        self.no_tag.next = self.read_data.val().get_bits::<32>(64);
-        self.extra.next = self.read_data.val().get_bits::<32>(96);
+        self.low.part[0].next = self.s_data.q.val().get_bits::<32>(0);
+        self.low.part[1].next = self.s_data.q.val().get_bits::<32>(32);
+        self.low.part[2].next = self.s_data.q.val().get_bits::<32>(64);
+        self.low.part[3].next = self.s_data.q.val().get_bits::<32>(96);
+        self.high.part[0].next = self.s_data.q.val().get_bits::<32>(128);
+        self.high.part[1].next = self.s_data.q.val().get_bits::<32>(160);
+        self.high.part[2].next = self.s_data.q.val().get_bits::<32>(192);
+        self.high.part[3].next = self.s_data.q.val().get_bits::<32>(224)
+            | bit_cast::<32, 16>(self.s_index.q.val())
+            | (bit_cast::<32, 1>(self.s_phase.q.val().into()) << 31);
+        self.no_tag.next = self.s_data.q.val().get_bits::<32>(64);
+        self.extra.next = self.s_data.q.val().get_bits::<32>(96);
         self.status.next = self.no_tag.val().replace_bit(22, false);
-        if self.r_with_tag.q.val() {
+        if self.s_with_tag.q.val() {
             self.status.next = self.no_tag.val();
-            self.extra.next = bit_cast::<32, 16>(self.read_data.val().get_bits::<16>(160))
-                | (bit_cast::<32, 16>(self.read_data.val().get_bits::<16>(48)) << 16);
+            self.extra.next = bit_cast::<32, 16>(self.s_data.q.val().get_bits::<16>(160))
+                | (bit_cast::<32, 16>(self.s_data.q.val().get_bits::<16>(48)) << 16);
         }
-        self.short.part[0].next = bit_cast::<32, 16>(self.read_data.val().get_bits::<16>(0))
-            | (bit_cast::<32, 16>(self.read_data.val().get_bits::<16>(32)) << 16);
-        self.short.part[1].next = self.read_data.val().get_bits::<32>(128);
+        self.short.part[0].next = bit_cast::<32, 16>(self.s_data.q.val().get_bits::<16>(0))
+            | (bit_cast::<32, 16>(self.s_data.q.val().get_bits::<16>(32)) << 16);
+        self.short.part[1].next = self.s_data.q.val().get_bits::<32>(128);
         self.short.part[2].next = self.extra.val();
-        self.short.part[3].next = self.status.val() | (bit_cast::<32, 1>(self.r_phase.q.val().into()) << 31);
+        self.short.part[3].next = self.status.val() | (bit_cast::<32, 1>(self.s_phase.q.val().into()) << 31);
         self.even.next = self.low.whole.val();
         self.odd.next = self.high.whole.val();
-        if self.r_compact.q.val() {
+        if self.s_compact.q.val() {
             self.even.next = self.short.whole.val();
             self.odd.next = self.short.whole.val();
         }
-        if self.r_plain.q.val() {
-            self.even.next = bit_cast::<128, 16>(self.r_index.q.val());
+        if self.s_plain.q.val() {
+            self.even.next = bit_cast::<128, 16>(self.s_index.q.val());
         }
 
         // Line and offer.
@@ -244,14 +281,14 @@ impl Logic for Line {
             self.o_after.d.next = self.line_after.q.val();
             self.o_moves.d.next = self.line_moves.q.val();
         }
-        if self.r_valid.q.val() {
-            match self.r_lane.q.val().index() {
+        if self.s_valid.q.val() {
+            match self.s_lane.q.val().index() {
                 0 => {
                     self.line0.d.next = self.even.val();
                     self.line1.d.next = self.odd.val();
                 }
                 1 => {
-                    if self.r_compact.q.val() {
+                    if self.s_compact.q.val() {
                         self.line1.d.next = self.odd.val();
                     } else {
                         self.line2.d.next = self.even.val();
@@ -265,12 +302,12 @@ impl Logic for Line {
                     self.line3.d.next = self.odd.val();
                 }
             }
-            self.address.d.next = self.r_address.q.val();
-            self.dwords.d.next = self.r_dwords.q.val();
-            self.line_queue.d.next = self.r_queue.q.val();
-            self.line_after.d.next = self.r_after.q.val();
-            self.line_moves.d.next = self.r_moves.q.val();
-            if self.r_last.q.val() {
+            self.address.d.next = self.s_address.q.val();
+            self.dwords.d.next = self.s_dwords.q.val();
+            self.line_queue.d.next = self.s_queue.q.val();
+            self.line_after.d.next = self.s_after.q.val();
+            self.line_moves.d.next = self.s_moves.q.val();
+            if self.s_last.q.val() {
                 self.full.d.next = true;
             }
         }
@@ -290,6 +327,7 @@ impl Logic for Line {
         if self.reset.val() {
             self.valid.d.next = false;
             self.r_valid.d.next = false;
+            self.s_valid.d.next = false;
             self.full.d.next = false;
             self.o_valid.d.next = false;
             self.freed.d.next = false;
