@@ -255,7 +255,7 @@ fn kinds(before: &DirectionCounters, after: &DirectionCounters) -> BTreeMap<&'st
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut row = |name: &str, value: String| writeln!(f, "  {name:<28}{value:>16}");
+        let mut row = |name: &str, value: String| writeln!(f, "  {name:<36}{value:>16}");
         row("frames in", self.frames_in.to_string())?;
         row("frames delivered", self.frames_delivered.to_string())?;
         for (cause, count) in &self.frames_dropped {

@@ -28,6 +28,7 @@ fn a_bad_value_is_refused_by_name() {
     refused(&sim("--generate size=7", &[]), &["size=7", "14"]);
     refused(&sim("", &[]), &["--capture"]);
     refused(&sim(TRAFFIC, &[("--capture", &demo())]), &["--capture", "--generate"]);
+    refused(&sim("--fuzz 0", &[]), &["--fuzz", "0"]);
     refused(&sim("--fuzz 1", &[("--capture", &demo())]), &["--capture", "--fuzz"]);
     refused(&sim("--transmit --transmit-only", &[("--capture", &demo())]), &["--transmit", "--transmit-only"]);
 }
@@ -51,6 +52,7 @@ fn a_queue_that_cannot_be_is_refused_by_name() {
         ("--split l4 --buffer-bytes 64", ["buffer for a split header", "is 64", "128 to 16384"]),
         ("--split l4 --transmit", ["--split", "--transmit", "cannot"]),
         ("--scatter --transmit", ["--scatter", "--transmit", "cannot"]),
+        ("--scatter --received /tmp/r.pcap", ["--scatter", "--received", "cannot"]),
         ("--line-mbps 9", ["--line-mbps", "9", "10 to 400000"]),
         ("--line-mbps 30", ["--line-mbps", "30", "picoseconds"]),
     ] {

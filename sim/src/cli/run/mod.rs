@@ -20,6 +20,9 @@ use std::rc::Rc;
 
 #[derive(ClapArgs)]
 pub struct Args {
+    /// Seed of power-up state, completion splits and order, and generated and fuzzed traffic
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
     #[command(flatten)]
     traffic: traffic::Traffic,
     #[command(flatten)]
@@ -32,9 +35,6 @@ pub struct Args {
     bus: Bus,
     #[command(flatten)]
     output: output::Output,
-    /// Seed of power-up state, completion splits and order, and generated and fuzzed traffic
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
 }
 
 #[derive(ClapArgs)]

@@ -51,7 +51,7 @@ pub struct Queues {
     /// WTHRESH: completions gathered before they are written, 1 to 8; those that share 64 bytes go in one TLP
     #[arg(long, value_name = "N", default_value_t = Thresholds::default().write_back)]
     wthresh: u8,
-    /// Microseconds after which gathered completions are written though fewer than WTHRESH
+    /// Microseconds after which gathered completions are written though fewer than WTHRESH, 0 to 134217
     #[arg(long, value_name = "USECS", default_value_t = 5)]
     write_back_usecs: u32,
     /// LOW WATER: event when fewer descriptors than this are left; 0 is off
@@ -69,14 +69,15 @@ pub struct Queues {
     /// Bytes of each buffer, 64 to 16384 [default: room for the longest frame]
     #[arg(long, value_name = "BYTES")]
     buffer_bytes: Option<u16>,
-    /// A frame longer than a buffer goes on in the next; without, it is dropped
-    #[arg(long, conflicts_with = "transmit")]
+    /// A frame longer than a buffer goes on in the next; without, it is dropped. Not with --transmit or --received,
+    /// which take frames of one buffer
+    #[arg(long, conflicts_with_all = ["transmit", "received"])]
     scatter: bool,
     /// The header goes to a buffer of its own: off, l2, l3 or l4 (where that layer's header ends), or 1 to 1023 bytes
-    #[arg(long, value_name = "WHERE", default_value = "off", value_parser = split, conflicts_with = "transmit")]
+    #[arg(long, value_name = "WHERE", default_value = "off", value_parser = split, conflicts_with_all = ["transmit", "received"])]
     split: (Split, u16),
-    /// Microseconds that a frame waits for a descriptor of its queue before it is dropped; 0 is for ever [default: 33 with
-    /// several queues, else 0]
+    /// Microseconds that a frame waits for a descriptor of its queue before it is dropped, up to 134217; 0 is for ever
+    /// [default: 33 with several queues, else 0]
     #[arg(long, value_name = "USECS")]
     hold_usecs: Option<u32>,
     /// Leaves this queue alone: open, with a full ring, but never polled. May be given several times

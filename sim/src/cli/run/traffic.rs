@@ -16,8 +16,8 @@ struct Source {
     #[arg(long, value_name = "SPEC")]
     generate: Option<Generator>,
     /// So many frames of up to 9600 bytes that are right or broken in any layer, at line rate
-    #[arg(long, value_name = "N")]
-    fuzz: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    fuzz: Option<u32>,
 }
 
 #[derive(Args)]
@@ -89,7 +89,7 @@ pub enum Input {
     /// From a generator.
     Generated(Generator),
     /// So many that look for mistakes.
-    Fuzzed(usize),
+    Fuzzed(u32),
 }
 
 impl Input {
@@ -98,7 +98,7 @@ impl Input {
         match self {
             Self::Captured(frames) => frames.len() as u64,
             Self::Generated(generator) => generator.count() as u64,
-            Self::Fuzzed(count) => *count as u64,
+            Self::Fuzzed(count) => u64::from(*count),
         }
     }
 
@@ -115,7 +115,7 @@ impl Input {
         match self {
             Self::Captured(frames) => Box::new(frames.into_iter()),
             Self::Generated(generator) => Box::new(generator.frames(seed, mac)),
-            Self::Fuzzed(count) => Box::new(Fuzz::new(seed, mac).take(count)),
+            Self::Fuzzed(count) => Box::new(Fuzz::new(seed, mac).take(count as usize)),
         }
     }
 }
