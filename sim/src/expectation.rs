@@ -4,6 +4,7 @@
 //! address and which filters they were compared with, so the settings of each epoch are kept.
 
 use crate::model::{Fate, Settings};
+use crate::wire::pause_frame;
 use ferronic_contract::registers::queue::{self, Format};
 use ferronic_contract::registers::{self, FILTER, QUEUE_STRIDE, RX_QUEUE, TX_QUEUE};
 use ferronic_contract::ring::RingSize;
@@ -141,9 +142,24 @@ impl Expectation {
         &self.queues[usize::from(queue) % QUEUES]
     }
 
-    /// What must become of a frame that shows this epoch.
-    pub fn judge(&self, frame: &[u8], epoch: u8) -> Fate {
-        self.by_epoch[usize::from(epoch) % EPOCHS].judge(frame)
+    /// Whether the core may send this frame of its own accord: a PAUSE that asks for the time set, or ends one.
+    pub fn may_send(&self, frame: &[u8]) -> bool {
+        let Settings { own, flow, .. } = self.now;
+        let asked = registers::PAUSE_QUANTA.of(flow) as u16;
+        registers::PAUSE_SEND.of(flow) == 1 && [asked, 0].iter().any(|quanta| frame == pause_frame(own, *quanta))
+    }
+
+    /// What may become of a frame that shows this epoch: what that epoch's settings say, first; or, while they are not those
+    /// in force any more, what filters say that were written when the frame was under way already. The core takes a
+    /// frame's epoch before it looks for filters, so that nothing counts too early.
+    pub fn judge(&self, frame: &[u8], epoch: u8) -> Vec<Fate> {
+        let shown = &self.by_epoch[usize::from(epoch) % EPOCHS];
+        let later = (self.now.epoch.wrapping_sub(epoch) & registers::MAC_EPOCH.max() as u8).into();
+        let with_filters = |step: usize| {
+            let filters = self.by_epoch[(usize::from(epoch) + step) % EPOCHS].filters.clone();
+            Settings { filters, ..shown.clone() }.judge(frame)
+        };
+        std::iter::once(shown.judge(frame)).chain((1..=later).map(with_filters)).collect()
     }
 
     /// What may become of a frame that shows no epoch, because it was dropped: by the settings in force, or those before.

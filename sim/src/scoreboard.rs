@@ -16,6 +16,7 @@ use ferronic::packet::Packet;
 use ferronic_contract::completion::{self, RxCompletion};
 use ferronic_contract::registers::queue::Format;
 use ferronic_contract::registers::FEATURE_TIME;
+use ferronic_contract::status;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Mismatches kept in words; more are only counted.
@@ -282,10 +283,12 @@ impl Scoreboard {
         place.next = Some(index.wrapping_add(buffers as u16));
         let Some(Entry { frame, cycle, .. }) = self.entries.get((number - self.front) as usize) else { return };
         let cycle = *cycle;
-        let mut wrong = match expect.judge(&frame.bytes, packet.completion.status.epoch()) {
+        let wrong_by = |fate: Fate| match fate {
             Fate::Queue(delivery) => compare(packet, &delivery, setup, index),
             fate => vec![format!("delivered, but it is {}", fate_name(&fate))],
         };
+        let fates = expect.judge(&frame.bytes, packet.completion.status.epoch());
+        let mut wrong = fates.into_iter().map(wrong_by).reduce(|one, other| if one.is_empty() { one } else { other }).unwrap_or_default();
         let line = FrameLine {
             capture: frame.source.to_string(),
             index: frame.index,
@@ -327,9 +330,12 @@ impl Scoreboard {
     }
 
     /// The wire took a frame from the core.
-    pub fn on_sent(&mut self, frame: &Received<'_>) {
+    pub fn on_sent(&mut self, frame: &Received<'_>, expect: &Expectation) {
         if let Some(Err(error)) = self.sent_capture.as_mut().map(|capture| capture.write(frame.end_ps, frame.bytes)) {
             self.failure.get_or_insert(error);
+        }
+        if expect.may_send(frame.bytes) && self.to_send.front().is_none_or(|must| must != frame.bytes) {
+            return;
         }
         match self.to_send.pop_front() {
             Some(must) if must == frame.bytes => self.sent += 1,
@@ -400,7 +406,11 @@ fn compare(packet: &Packet, must: &Delivery, setup: &crate::expectation::QueueSe
     if setup.format() != Format::Full {
         let with_tag = setup.format() == Format::CompactTag;
         completion = RxCompletion::decode_compact(&completion.encode_compact(with_tag), setup.format());
-        completion.phase = packet.completion.phase;
+        if !with_tag {
+            completion.status = completion.status.with(status::TAG, 0);
+        }
+        // The driver knows these from the completion's place.
+        (completion.index, completion.phase) = (index, packet.completion.phase);
     }
     let (is, must) = (packet.completion.encode(), completion.encode());
     for field in completion::FIELDS.iter().filter(|field| field.get(&is) != field.get(&must)) {

@@ -222,7 +222,7 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
             self.scoreboard.on_events(events, &self.expectation);
         }
         if let Some(frame) = self.sink.clock(now, leaving.as_ref()) {
-            self.scoreboard.on_sent(&frame);
+            self.scoreboard.on_sent(&frame, &self.expectation);
         }
         while let Some(interrupt) = self.pcie.take_interrupt() {
             let vector = (interrupt.data as usize).min(VECTORS - 1);

@@ -9,6 +9,7 @@ mod captures;
 mod frame;
 mod fuzz;
 pub mod generate;
+mod pause;
 mod pcapng;
 mod protocol;
 mod rate;
@@ -21,6 +22,7 @@ pub use captures::{parse_capture, read_capture, Capture, CaptureError, CaptureFa
 pub use frame::{Frame, MIN_FRAME};
 pub use fuzz::Fuzz;
 pub use generate::{Generator, SpecError};
+pub use pause::pause_frame;
 pub use protocol::{sequence, Protocol};
 pub use rate::{occupied, LineRate, Pace, Rate, FCS, GAP, PREAMBLE};
 pub use sink::{Received, Rule, Violation, WireSink, MAX_FRAME};
