@@ -263,6 +263,16 @@ impl Scoreboard {
         }
     }
 
+    /// The driver dropped a packet of this queue that was cut short. How many buffers it had is not known.
+    pub fn on_cut(&mut self, queue: u8) {
+        let place = &mut self.in_memory[usize::from(queue) % QUEUES];
+        place.next = None;
+        match place.frames.pop_front() {
+            Some(number) => self.drop_frame(number, Lost::Cut),
+            None => self.mismatch("the driver dropped a frame, cut short, that never came".into()),
+        }
+    }
+
     /// The driver delivered a packet.
     pub fn on_delivered(&mut self, packet: &Packet, expect: &Expectation) {
         let (queue, setup) = (packet.queue(), expect.queue(packet.queue()));
