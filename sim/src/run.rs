@@ -254,6 +254,9 @@ fn receive<M: CoreModel<B>, const B: usize>(
     loop {
         let mut idle = true;
         for queue in nic.rx.iter_mut().filter(|queue| served(queue)) {
+            if queue.is_armed() && !world.borrow().has_interrupt(rx_vector(queue.number().into())) {
+                continue;
+            }
             let tx = echo.then_some(&mut nic.tx);
             let mut sink = Checker { world: Rc::clone(world), tx, cost: run.cost, received, failure };
             if queue.turn(run.budget, Duration::ZERO, &mut sink)? != Turn::Idle {

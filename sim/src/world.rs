@@ -245,7 +245,7 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
     pub fn await_any(&mut self, vectors: &[u32], deadline_ps: u64) {
         while self.now_ps() < deadline_ps
             && !(self.scoreboard.is_settled() && self.source.is_done())
-            && vectors.iter().all(|vector| self.interrupts[*vector as usize % VECTORS] == 0)
+            && !vectors.iter().any(|vector| self.has_interrupt(*vector))
         {
             self.step();
         }
@@ -256,6 +256,11 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
         for _ in 0..(ns * 1000).div_ceil(CYCLE_PS) {
             self.step();
         }
+    }
+
+    /// Whether the vector fired since it was last taken.
+    pub fn has_interrupt(&self, vector: u32) -> bool {
+        self.interrupts[vector as usize % VECTORS] > 0
     }
 
     /// Whether the vector fired since it was last taken, which this does.

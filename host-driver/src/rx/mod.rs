@@ -189,6 +189,11 @@ impl RxQueue {
         }
     }
 
+    /// Whether the vector is armed: then a turn without an interrupt would find nothing.
+    pub fn is_armed(&self) -> bool {
+        self.armed
+    }
+
     /// One turn of an interrupt-driven loop: waits when the vector is armed, polls once, and arms the vector
     /// when fewer packets than the budget were there. Call it again and again.
     ///

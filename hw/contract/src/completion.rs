@@ -12,7 +12,7 @@
 
 use crate::field::Field;
 use crate::registers::queue::Format;
-use crate::status::{Status, COMPACT_PHASE};
+use crate::status::{Status, COMPACT_PHASE, TAG};
 
 /// Bytes of an RX completion.
 pub const BYTES: usize = 32;
@@ -146,7 +146,8 @@ impl RxCompletion {
             COMPACT_LENGTH.at(self.length as u32) | COMPACT_PROTOCOL.at(self.protocol as u32),
             self.cookie,
             if with_tag { self.filter_tag as u32 | (self.vlan_tci as u32) << 16 } else { self.rss_hash },
-            self.status.with(COMPACT_PHASE, self.phase as u32).0,
+            // Without its place, the tag is not in the completion.
+            if with_tag { self.status } else { self.status.with(TAG, 0) }.with(COMPACT_PHASE, self.phase as u32).0,
         ]
     }
 
