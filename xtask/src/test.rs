@@ -29,7 +29,7 @@ enum Run {
     Synth,
 }
 
-const SUITES: [Suite; 9] = [
+const SUITES: [Suite; 10] = [
     Suite { name: "contract", checks: "registers, descriptors and their page", run: Run::Package("ferronic-contract") },
     Suite { name: "hw", checks: "the core's sources, lint, latches and loops", run: Run::Package("ferronic-hw") },
     Suite { name: "bench", checks: "each block's Verilog by itself", run: Run::Package("ferronic-bench") },
@@ -38,6 +38,7 @@ const SUITES: [Suite; 9] = [
     Suite { name: "verilated", checks: "Verilog as a Rust struct", run: Run::Package("ferronic-verilated") },
     Suite { name: "sim", checks: "wire, memory and the reference model", run: Run::Package("ferronic-sim") },
     Suite { name: "scenarios", checks: "driver and core together", run: Run::Package("ferronic-tests") },
+    Suite { name: "wide", checks: "cycles a frame of cores up to 512 bits (slow, only by name)", run: Run::Package("ferronic-wide") },
     Suite { name: "synth", checks: "area and speed on ECP5 (slow, only by name)", run: Run::Synth },
 ];
 
@@ -49,7 +50,7 @@ impl Test {
         }
         let Some(name) = self.suite else {
             // One invocation, so that nothing is built twice with other features.
-            return tool::run(cargo_test().arg("--workspace"));
+            return tool::run(cargo_test().args(["--workspace", "--exclude", "ferronic-wide"]));
         };
         match SUITES.iter().find(|suite| suite.name == name).map(|suite| &suite.run) {
             Some(Run::Package(package)) => tool::run(cargo_test().args(["--package", package])),
