@@ -62,8 +62,9 @@ pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, 
     pub event_drop: Signal<Out, Bits<6>>,
     /// The oldest frame taken is decided on.
     pub event_head: Signal<Out, Bit>,
-    /// With `event_head`: why it is dropped, if it is, one bit of: PAUSE, filter, disabled, no descriptor, buffer.
-    pub event_head_drop: Signal<Out, Bits<5>>,
+    /// With `event_head`: why it is dropped, if it is, one bit of: PAUSE, filter, disabled, no descriptor,
+    /// buffer; or that it is cut short.
+    pub event_head_drop: Signal<Out, Bits<6>>,
     /// With `event_head`: its queue.
     pub event_queue: Signal<Out, Bits<4>>,
     restart: Restart,

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! wire → strip → packet FIFO ─────────────────────→ read port
-//!          └─ beats, commit → header ─┬─ template → list ──┐
-//!                                     └─ keys → filter ────┴→ oldest frame
+//!          └─ beats, commit → header ─┬─ template → list ───────────┐
+//!                                     └─ keys → filter → decisions ┴→ oldest frame
 //! ```
 //!
-//! The list holds 512 frames, the filter's queue 64. A frame whose verdict has fallen reaches them some cycles later,
+//! The list and the decisions hold 512 frames, the filter's queue 64. A frame whose verdict has fallen reaches them some cycles later,
 //! so the packet FIFO is told early that they are full, by the frames that may be on their way.
 
 use super::filter::Filter;
@@ -85,6 +85,9 @@ pub struct Intake<const W: usize, const K: usize, const Q: usize, const A: usize
     filter_regs: FilterRegs,
     filter: Filter,
     list: Fifo<256, 9, 10>,
+    // One entry a frame, as the list has; so the filter never waits for the frame that waits for a descriptor.
+    decisions: Fifo<23, 9, 10>,
+    decision: Signal<Local, Bits<23>>,
     crowded: DFF<Bit>,
     both: Signal<Local, Bit>,
     list_limit: Constant<Bits<10>>,
@@ -148,6 +151,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             filter_regs: Default::default(),
             filter: Default::default(),
             list: Default::default(),
+            decisions: Default::default(),
+            decision: Default::default(),
             crowded: Default::default(),
             both: Default::default(),
             list_limit: Constant::new((512 - UNDER_WAY).into()),
@@ -172,6 +177,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.filter_regs.reset.next = self.reset.val();
         self.filter.clock.next = self.clock.val();
         self.filter.reset.next = self.reset.val();
+        self.decisions.clock.next = self.clock.val();
+        self.decisions.reset.next = self.reset.val();
         self.list.clock.next = self.clock.val();
         self.list.reset.next = self.reset.val();
 
@@ -262,16 +269,24 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         // A frame is there when both its template and its decision are.
         self.list.s_valid.next = self.header.t_valid.val();
         self.list.s_data.next = self.header.template.val();
-        self.both.next = self.list.m_valid.val() & self.filter.f_valid.val();
+        self.decisions.s_valid.next = self.filter.f_valid.val();
+        self.filter.f_ready.next = self.decisions.s_ready.val();
+        self.decisions.s_data.next = bit_cast::<23, 16>(self.filter.f_tag.val())
+            | (bit_cast::<23, 4>(self.filter.f_queue.val()) << 16)
+            | (bit_cast::<23, 1>(self.filter.f_filter.val().into()) << 20)
+            | (bit_cast::<23, 1>(self.filter.f_rss.val().into()) << 21)
+            | (bit_cast::<23, 1>(self.filter.f_drop.val().into()) << 22);
+        self.decision.next = self.decisions.m_data.val();
+        self.both.next = self.list.m_valid.val() & self.decisions.m_valid.val();
         self.m_valid.next = self.both.val();
         self.m_data.next = self.list.m_data.val();
-        self.f_drop.next = self.filter.f_drop.val();
-        self.f_rss.next = self.filter.f_rss.val();
-        self.f_queue.next = self.filter.f_queue.val();
-        self.f_filter.next = self.filter.f_filter.val();
-        self.f_tag.next = self.filter.f_tag.val();
+        self.f_tag.next = self.decision.val().get_bits::<16>(0);
+        self.f_queue.next = self.decision.val().get_bits::<4>(16);
+        self.f_filter.next = self.decision.val().get_bit(20);
+        self.f_rss.next = self.decision.val().get_bit(21);
+        self.f_drop.next = self.decision.val().get_bit(22);
         self.list.m_ready.next = self.m_ready.val() & self.both.val();
-        self.filter.f_ready.next = self.m_ready.val() & self.both.val();
+        self.decisions.m_ready.next = self.m_ready.val() & self.both.val();
         self.idle.next = self.list.level.val() == 0;
         if self.reset.val() {
             self.crowded.d.next = false;

@@ -94,9 +94,9 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     pub drop_filter: Signal<Out, Bit>,
     pub pause_in: Signal<Out, Bit>,
     /// The oldest frame taken is decided on: its queue, and why it is dropped if it is, one bit of: PAUSE, filter,
-    /// disabled, no descriptor, buffer.
+    /// disabled, no descriptor, buffer; or that it is cut short.
     pub head: Signal<Out, Bit>,
-    pub head_drop: Signal<Out, Bits<5>>,
+    pub head_drop: Signal<Out, Bits<6>>,
     pub head_queue: Signal<Out, Bits<4>>,
     /// Nothing in flight.
     pub idle: Signal<Out, Bit>,
@@ -118,7 +118,7 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     scatter: DFF<Bit>,
     split: DFF<Bits<3>>,
     split_bytes: DFF<Bits<10>>,
-    discards: Signal<Local, Bits<5>>,
+    discards: Signal<Local, Bits<6>>,
     first_tag: Constant<Bits<8>>,
     can_split: Constant<Bit>,
     can_compact: Constant<Bit>,
@@ -440,11 +440,12 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         // What became of the oldest frame.
         self.drop_filter.next = self.deliver.e_filter.val();
         self.pause_in.next = self.deliver.e_pause.val();
-        self.discards.next = bit_cast::<5, 1>(self.deliver.e_pause.val().into())
-            | (bit_cast::<5, 1>(self.deliver.e_filter.val().into()) << 1)
-            | (bit_cast::<5, 1>(self.deliver.e_disabled.val().into()) << 2)
-            | (bit_cast::<5, 1>(self.deliver.e_no_descriptor.val().into()) << 3)
-            | (bit_cast::<5, 1>(self.deliver.e_buffer.val().into()) << 4);
+        self.discards.next = bit_cast::<6, 1>(self.deliver.e_pause.val().into())
+            | (bit_cast::<6, 1>(self.deliver.e_filter.val().into()) << 1)
+            | (bit_cast::<6, 1>(self.deliver.e_disabled.val().into()) << 2)
+            | (bit_cast::<6, 1>(self.deliver.e_no_descriptor.val().into()) << 3)
+            | (bit_cast::<6, 1>(self.deliver.e_buffer.val().into()) << 4)
+            | (bit_cast::<6, 1>(self.deliver.e_cut.val().into()) << 5);
         self.head.next = self.deliver.decided.val();
         self.head_drop.next = self.discards.val();
         self.head_queue.next = self.deliver.e_queue.val();
