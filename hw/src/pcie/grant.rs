@@ -84,6 +84,9 @@ pub struct Grant {
     wide_sources: Signal<Local, Bits<4>>,
     is_wide: Signal<Local, Bit>,
     payload: Signal<Local, Bit>,
+    counted: Signal<Local, Bits<12>>,
+    with_three: Signal<Local, Bits<12>>,
+    with_four: Signal<Local, Bits<12>>,
     total: Signal<Local, Bits<12>>,
     text: Join<32, 4, 128>,
     swap: Swap<128, 4>,
@@ -218,14 +221,18 @@ impl Logic for Grant {
         self.text.part[1].next = (bit_cast::<32, 16>(self.bdf.val()) << 16) | bit_cast::<32, 16>(self.dword1.val());
         self.text.part[2].next = self.low.val();
         self.text.part[3].next = 0.into();
-        self.total.next = 3.into();
+        // Both sums are there before it is known which holds.
+        self.counted.next = 0.into();
+        if self.payload.val() {
+            self.counted.next = bit_cast::<12, 11>(self.length.val());
+        }
+        self.with_three.next = self.counted.val() + 3;
+        self.with_four.next = self.counted.val() + 4;
+        self.total.next = self.with_three.val();
         if self.is_wide.val() {
             self.text.part[2].next = self.high.val();
             self.text.part[3].next = self.low.val();
-            self.total.next = 4.into();
-        }
-        if self.payload.val() {
-            self.total.next = self.total.val() + bit_cast::<12, 11>(self.length.val());
+            self.total.next = self.with_four.val();
         }
         self.swap.a.next = self.text.whole.val();
 

@@ -110,12 +110,14 @@ pub struct PcieSide<const W: usize, const L: usize, const N: usize, const V: usi
     msix: Msix<N, V, VP2>,
     small_write: SmallWrite<W, L>,
     bad_waits: DFF<Bit>,
+    // MASTER_ENABLE for what sends, a cycle late.
+    may_send: DFF<Bit>,
 }
 
 impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: usize> Logic for PcieSide<W, L, N, V, VP2> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, bad_waits);
+        dff_setup!(self, clock, bad_waits, may_send);
         self.tlp_rx.clock.next = self.clock.val();
         self.tlp_tx.clock.next = self.clock.val();
         self.completer.clock.next = self.clock.val();
@@ -128,7 +130,7 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.configuration.reset.next = self.reset.val();
         // With bus mastering off nothing of a short write has begun; its source is gone, so it must not go out later.
         self.small_write.reset.next =
-            self.reset.val() | (self.core_reset.val() & !self.configuration.master_enable.val());
+            self.reset.val() | (self.core_reset.val() & !self.may_send.q.val());
         self.msix.reset.next = self.reset.val() | self.configuration.flr.val();
 
         // Received: completions go out, requests to the completer.
@@ -253,7 +255,8 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.tlp_tx.tx_ready.next = self.tx_ready.val();
         self.tlp_tx.np_ready.next = self.np_ready.val();
         self.tlp_tx.bdf.next = self.configuration.bdf.val();
-        self.tlp_tx.master_enable.next = self.configuration.master_enable.val();
+        self.may_send.d.next = self.configuration.master_enable.val();
+        self.tlp_tx.master_enable.next = self.may_send.q.val();
 
         // Two faults in one cycle give two pulses.
         self.bad.next = self.tlp_rx.bad.val() | self.completer.bad.val() | self.bad_waits.q.val();

@@ -4,13 +4,14 @@
 //! cpl ──┐                ┌─ header ──┐
 //! pay ──┤ round robin ─→ │           ├─ payload shifted behind the header ─→ beat register ─→ tx
 //! small ┤                └─ payload ─┘
-//! rd ───┘             (beat register)
+//! rd ───┘      (beat register, and one to spare)
 //! ```
 //!
 //! A turn is for a whole TLP, a beat a cycle, and TLPs follow each other without a gap; only a read follows a read
 //! after three cycles. Two cycles from a source to `tx`. A source that wants to send waits for at most four TLPs of
 //! others. `pay`, `small` and `rd` need `master_enable`, `rd` needs `np_ready` too. The last `ready` of a source says
-//! that its TLP is ahead of everything granted later.
+//! that its TLP is ahead of everything granted later. `tx_ready` comes late in its cycle and does not reach the sources:
+//! a beat that the stream has no use for yet waits in the spare register, and no other is taken meanwhile.
 
 use crate::pcie::geometry::Geometry;
 use crate::pcie::grant::Grant;
@@ -77,6 +78,16 @@ pub struct TlpTx<const W: usize, const L: usize> {
     in_read: DFF<Bit>,
     in_data: DFF<Bits<W>>,
     in_last: DFF<Bit>,
+    // The one that came after it, when it could not move on.
+    spare: DFF<Bit>,
+    spare_header: DFF<Bits<128>>,
+    spare_wide: DFF<Bit>,
+    spare_payload: DFF<Bit>,
+    spare_dwords: DFF<Bits<12>>,
+    spare_read: DFF<Bit>,
+    spare_data: DFF<Bits<W>>,
+    spare_last: DFF<Bit>,
+    moves: Signal<Local, Bit>,
     /// A read has been taken over, and its first beat has not left.
     read_waits: DFF<Bit>,
     // The TLP that goes out. `ahead`: what goes out before the next payload beat, in the low bits.
@@ -110,6 +121,8 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, in_valid, in_header, in_wide, in_payload, in_dwords, in_read, in_data, in_last);
+        dff_setup!(self, clock, spare, spare_header, spare_wide, spare_payload, spare_dwords, spare_read, spare_data);
+        dff_setup!(self, clock, spare_last);
         dff_setup!(self, clock, begun, ahead, header_beats, more, left, read_waits);
         dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read);
 
@@ -205,7 +218,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         self.grant.reset.next = self.reset.val();
         self.grant.pay_last.next = self.pay_last.val();
         self.grant.small_last.next = self.small_last.val();
-        self.grant.room.next = !self.in_valid.q.val() | self.used.val();
+        self.grant.room.next = !self.spare.q.val();
 
         // Take it over.
         self.fetch.next = self.grant.taken.val();
@@ -215,14 +228,19 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         } else if self.grant.turn.val() == 2 {
             self.fetched.next = self.small_data.val();
         }
-        if self.used.val() {
-            self.in_valid.d.next = false;
+        self.moves.next = !self.in_valid.q.val() | self.used.val();
+        if !self.spare.q.val() {
+            self.spare_header.d.next = self.grant.header.val();
+            self.spare_wide.d.next = self.grant.wide.val();
+            self.spare_payload.d.next = self.grant.has_payload.val();
+            self.spare_dwords.d.next = self.grant.dwords.val();
+            self.spare_read.d.next = self.grant.turn.val() == 3;
+            self.spare_data.d.next = self.fetched.val();
+            self.spare_last.d.next = self.grant.last.val();
         }
-        if self.tx_ready.val() & self.out_valid.q.val() & self.out_read.q.val() {
-            self.read_waits.d.next = false;
-        }
-        if self.fetch.val() {
-            self.in_valid.d.next = true;
+        self.spare.d.next = (self.spare.q.val() | self.fetch.val()) & !self.moves.val();
+        if self.moves.val() {
+            self.in_valid.d.next = self.spare.q.val() | self.fetch.val();
             self.in_header.d.next = self.grant.header.val();
             self.in_wide.d.next = self.grant.wide.val();
             self.in_payload.d.next = self.grant.has_payload.val();
@@ -230,9 +248,21 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
             self.in_read.d.next = self.grant.turn.val() == 3;
             self.in_data.d.next = self.fetched.val();
             self.in_last.d.next = self.grant.last.val();
-            if self.grant.turn.val() == 3 {
-                self.read_waits.d.next = true;
+            if self.spare.q.val() {
+                self.in_header.d.next = self.spare_header.q.val();
+                self.in_wide.d.next = self.spare_wide.q.val();
+                self.in_payload.d.next = self.spare_payload.q.val();
+                self.in_dwords.d.next = self.spare_dwords.q.val();
+                self.in_read.d.next = self.spare_read.q.val();
+                self.in_data.d.next = self.spare_data.q.val();
+                self.in_last.d.next = self.spare_last.q.val();
             }
+        }
+        if self.tx_ready.val() & self.out_valid.q.val() & self.out_read.q.val() {
+            self.read_waits.d.next = false;
+        }
+        if self.fetch.val() & (self.grant.turn.val() == 3) {
+            self.read_waits.d.next = true;
         }
         self.cpl_ready.next = self.fetch.val() & (self.grant.turn.val() == 0);
         self.pay_ready.next = self.fetch.val() & (self.grant.turn.val() == 1);
@@ -245,6 +275,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
 
         if self.reset.val() {
             self.in_valid.d.next = false;
+            self.spare.d.next = false;
             self.begun.d.next = false;
             self.out_valid.d.next = false;
             self.read_waits.d.next = false;

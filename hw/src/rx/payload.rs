@@ -10,8 +10,8 @@
 //! words that follow one another (`rotate`). The bytes before and behind the
 //! chunk are whatever lies there; the byte enables hide them.
 //!
-//! A beat a cycle, over the end of a chunk too, with one more cycle a chunk when two words must be joined. Words are read only while
-//! the data FIFO surely takes them: `level` lags by four words, and five fit above the limit.
+//! A chunk every two cycles at most. A beat a cycle, over the end of a chunk too, with one more cycle a chunk when two
+//! words must be joined. Words are read only while the data FIFO surely takes them: `level` lags by four words, and five fit above the limit.
 
 use super::rotate::Rotate;
 use crate::common::fifo::Fifo;
@@ -247,11 +247,11 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
             | (bit_cast::<89, 1>(self.p_last.q.val().into()) << 83)
             | (bit_cast::<89, 1>(self.p_close.q.val().into()) << 84)
             | (bit_cast::<89, 4>(self.p_queue.q.val()) << 85);
-        self.k_ready.next = !self.p_valid.q.val() | self.load.val();
+        self.k_ready.next = !self.p_valid.q.val();
         if self.load.val() {
             self.p_valid.d.next = false;
         }
-        if self.k_valid.val() & (!self.p_valid.q.val() | self.load.val()) {
+        if self.k_valid.val() & !self.p_valid.q.val() {
             self.p_valid.d.next = true;
             self.p_address.d.next = self.k_address.val();
             self.p_from.d.next =

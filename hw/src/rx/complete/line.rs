@@ -153,7 +153,7 @@ impl Logic for Line {
             | (self.joining.val() & self.reading.val());
         self.read.next = self.valid.q.val() & (!self.crowd.val() | (self.done.q.val() != 0));
         self.ends.next = self.read.val() & (self.count.q.val() == 1);
-        self.l_ready.next = !self.valid.q.val() | self.ends.val();
+        self.l_ready.next = !self.valid.q.val();
         self.pass.next = self.index.q.val() >> self.size_log2.q.val();
         self.read_address.next =
             (bit_cast::<8, 4>(self.queue.q.val()) << 4) | bit_cast::<8, 4>(self.place.q.val());

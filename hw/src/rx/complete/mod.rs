@@ -7,7 +7,7 @@
 //! ```
 //!
 //! See `ledger` for when a queue's completions are written. Queues that have something to write take turns, a line each.
-//! Three cycles for a line of two full completions, four for one of four compact ones. After its batch a queue with
+//! Three cycles for a line of two full completions, five for one of four compact ones. After its batch a queue with
 //! `index_enable` writes its producer index.
 
 mod ledger;

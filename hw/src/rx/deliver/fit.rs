@@ -214,7 +214,9 @@ impl<const K: usize> Logic for Fit<K> {
             _ => {}
         }
         self.finish.next = self.go.val() & self.last.val();
-        self.back.next = self.go.val() & (self.cause.q.val() == 5);
+        // As `go`, of which room and length count only for a frame that is delivered.
+        self.back.next =
+            (self.valid.q.val() & self.j_ready.val()) & (self.last.val() & (self.cause.q.val() == 5));
         self.back_data.next = self.buffer.q.val();
         if self.go.val() & self.last.val() {
             self.valid.d.next = false;

@@ -10,7 +10,7 @@
 //! registers the result. `d_take` pops the FIFO of the queue that was named in the cycle before. After a pop what d_* says
 //! in the next cycle is not looked at; the FIFO must show its next descriptor from the cycle behind the pop on.
 //!
-//! **Pace.** A frame of one chunk every two cycles, each further chunk one more; a frame that is split or does not fit
+//! **Pace.** A frame of one chunk every two cycles, each further chunk two more; a frame that is split or does not fit
 //! its buffer takes some eight cycles more, and six for each further buffer.
 //!
 //! The e_* pulses, each with its queue, say what became of a frame that was not delivered whole.
