@@ -80,6 +80,6 @@ fn both_at_once_reach_what_gen1_has() {
         // What is lost is lost for the link alone, which may not rest while frames wait.
         // Descriptor reads wait for the link like everything else.
         assert!(report.frames_dropped.keys().all(|cause| ["fifo", "no_descriptor"].contains(cause)), "{report}");
-        assert!(report.pcie.up_busy > 0.98, "{report}");
+        assert!(report.dropped() == 0 || report.pcie.up_busy > 0.98, "{report}");
     }
 }
