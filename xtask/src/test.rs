@@ -39,7 +39,7 @@ const SUITES: [Suite; 10] = [
     Suite { name: "sim", checks: "wire, memory and the reference model", run: Run::Package("ferronic-sim") },
     Suite { name: "scenarios", checks: "driver and core together", run: Run::Package("ferronic-tests") },
     Suite { name: "wide", checks: "cycles a frame of cores up to 512 bits (slow, only by name)", run: Run::Package("ferronic-wide") },
-    Suite { name: "synth", checks: "area and speed on ECP5 (slow, only by name)", run: Run::Synth },
+    Suite { name: "synth", checks: "the core on ECP5: its area (slow, only by name)", run: Run::Synth },
 ];
 
 impl Test {

@@ -37,14 +37,8 @@ fn starve(hold: u32) {
 /// that starts late or runs on.
 #[test]
 fn a_queue_that_nobody_serves_costs_the_others_nothing() {
-    for hold in [5, 15, 25] {
+    // The last is the driver's when nothing else is asked for.
+    for hold in [5, 15, 33] {
         starve(hold);
     }
-}
-
-/// The driver's HOLD when nothing else is asked for.
-#[test]
-#[ignore = "fails: the filter's queue takes in fewer frames than come at line rate in 33 µs, and 5 frames are lost"]
-fn a_queue_that_nobody_serves_costs_the_others_nothing_with_the_usual_hold() {
-    starve(33);
 }
