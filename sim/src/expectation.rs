@@ -3,10 +3,10 @@
 //! The driver is not asked what it wants: every write to BAR 0 passes by here. Frames tell by their epoch which own
 //! address and which filters they were compared with, so the settings of each epoch are kept.
 
-use crate::model::{Fate, Settings};
+use crate::model::{self, Fate, Settings};
 use crate::wire::pause_frame;
 use ferronic_contract::registers::queue::{self, Format};
-use ferronic_contract::registers::{self, FILTER, QUEUE_STRIDE, RX_QUEUE, TX_QUEUE};
+use ferronic_contract::registers::{self, QUEUE_STRIDE, RX_QUEUE, TX_QUEUE};
 use ferronic_contract::ring::RingSize;
 
 /// Most queues that a core can have.
@@ -25,11 +25,7 @@ pub struct QueueSetup {
 impl QueueSetup {
     /// Format of its completions.
     pub fn format(&self) -> Format {
-        match queue::FORMAT.of(self.control) {
-            1 => Format::CompactHash,
-            2 => Format::CompactTag,
-            _ => Format::Full,
-        }
+        model::format(self.control)
     }
 
     /// Size of its rings; `None` while that is not a legal one.
@@ -41,7 +37,6 @@ impl QueueSetup {
 /// What the driver has set up.
 pub struct Expectation {
     features: u32,
-    mac_low: u32,
     now: Settings,
     by_epoch: [Settings; EPOCHS],
     queues: [QueueSetup; QUEUES],
@@ -54,7 +49,7 @@ pub struct Expectation {
 impl Default for Expectation {
     /// A core after reset, with every feature.
     fn default() -> Self {
-        Self::after_reset(crate::model::ALL_FEATURES, 0)
+        Self::after_reset(model::ALL_FEATURES, 0)
     }
 }
 
@@ -63,7 +58,6 @@ impl Expectation {
         let now = Settings { features, ..Settings::default() };
         Self {
             features,
-            mac_low: 0,
             by_epoch: std::array::from_fn(|_| now.clone()),
             now,
             queues: [QueueSetup::default(); QUEUES],
@@ -84,57 +78,20 @@ impl Expectation {
 
     /// The driver writes a register of BAR 0.
     pub fn write(&mut self, offset: u32, value: u32) {
-        if offset < RX_QUEUE {
-            self.write_global(offset, value);
-        } else if offset < TX_QUEUE {
+        if self.now.write(offset, value) {
+            self.by_epoch[usize::from(self.now.epoch)] = self.now.clone();
+        } else if (RX_QUEUE..TX_QUEUE).contains(&offset) {
             let setup = &mut self.queues[((offset - RX_QUEUE) / QUEUE_STRIDE) as usize];
             match (offset - RX_QUEUE) % QUEUE_STRIDE {
                 rest if rest == queue::CONTROL.offset => setup.control = value,
                 rest if rest == queue::SIZE.offset => setup.size_log2 = value,
                 _ => {}
             }
-        } else if (FILTER..registers::MSIX_TABLE).contains(&offset) {
-            let epoch = self.now.filters.write(offset - FILTER, value);
-            self.now.epoch = epoch.unwrap_or(self.now.epoch);
-            // Staging a row changes nothing yet.
-            if offset - FILTER >= registers::filter::COMMIT.offset {
-                self.keep();
-            }
+        } else if offset == registers::MAX_FRAME.offset {
+            self.max_frame = value.min(ferronic_contract::MAX_FRAME.into()) as u16;
+        } else if offset == registers::CONTROL.offset && registers::RESET.of(value) == 1 {
+            *self = Self::after_reset(self.features, self.resets + 1);
         }
-    }
-
-    fn write_global(&mut self, offset: u32, value: u32) {
-        let settings = &mut self.now;
-        match offset {
-            _ if offset == registers::CONTROL.offset => {
-                if registers::RESET.of(value) == 1 {
-                    *self = Self::after_reset(self.features, self.resets + 1);
-                }
-                return;
-            }
-            _ if offset == registers::MAC_LOW.offset => self.mac_low = value,
-            _ if offset == registers::MAC_HIGH.offset => {
-                let [a, b, c, d] = self.mac_low.to_le_bytes();
-                let [e, f, ..] = registers::MAC_45.of(value).to_le_bytes();
-                settings.own = [a, b, c, d, e, f];
-                settings.epoch = registers::MAC_EPOCH.of(value) as u8;
-            }
-            _ if offset == registers::MAX_FRAME.offset => {
-                self.max_frame = value.min(ferronic_contract::MAX_FRAME.into()) as u16;
-            }
-            _ if offset == registers::RX_MODE.offset => settings.mode = value & registers::RX_MODE.bits(),
-            _ if offset == registers::RSS.offset => settings.rss = value & registers::RSS.bits(),
-            _ if offset == registers::HASH_FILTER.offset => {
-                settings.hash_filter = value & registers::HASH_FILTER.bits();
-            }
-            _ if offset == registers::FLOW.offset => settings.flow = value & registers::FLOW.bits(),
-            _ => return,
-        }
-        self.keep();
-    }
-
-    fn keep(&mut self) {
-        self.by_epoch[usize::from(self.now.epoch)] = self.now.clone();
     }
 
     /// How an RX queue is set up.
@@ -152,19 +109,20 @@ impl Expectation {
     /// What may become of a frame that shows this epoch: what that epoch's settings say, first; or, while they are not those
     /// in force any more, what filters say that were written when the frame was under way already. The core takes a
     /// frame's epoch before it looks for filters, so that nothing counts too early.
-    pub fn judge(&self, frame: &[u8], epoch: u8) -> Vec<Fate> {
+    pub fn judge<'a>(&'a self, frame: &'a [u8], epoch: u8) -> impl Iterator<Item = Fate> + 'a {
         let shown = &self.by_epoch[usize::from(epoch) % EPOCHS];
         let later = (self.now.epoch.wrapping_sub(epoch) & registers::MAC_EPOCH.max() as u8).into();
-        let with_filters = |step: usize| {
+        let with_filters = move |step: usize| {
             let filters = self.by_epoch[(usize::from(epoch) + step) % EPOCHS].filters.clone();
             Settings { filters, ..shown.clone() }.judge(frame)
         };
-        std::iter::once(shown.judge(frame)).chain((1..=later).map(with_filters)).collect()
+        std::iter::once_with(move || shown.judge(frame)).chain((1..=later).map(with_filters))
     }
 
-    /// What may become of a frame that shows no epoch, because it was dropped: by the settings in force, or those before.
-    pub fn possible(&self, frame: &[u8]) -> [Fate; 2] {
+    /// The settings by which a frame that shows no epoch, because it was dropped, may have been judged: those in force, and
+    /// those before.
+    pub fn possible(&self) -> [&Settings; 2] {
         let before = usize::from(self.now.epoch).wrapping_sub(1) % EPOCHS;
-        [self.now.judge(frame), self.by_epoch[before].judge(frame)]
+        [&self.now, &self.by_epoch[before]]
     }
 }

@@ -7,13 +7,15 @@
 //!
 //! Frames keep their order up to memory, and from there in each queue, so each stage is a queue.
 
+mod compare;
+
 use crate::core_model::Events;
 use crate::expectation::Expectation;
-use crate::model::{self, Delivery, DropCause, Fate, Verdict};
+use crate::model::{self, DropCause, Fate, Verdict};
 use crate::outcome::{cause_from_bits, head_cause_from_bits, ClassLine, FrameLine, Head, Lost};
 use crate::wire::{CaptureError, CaptureWriter, Frame, Received, Sent};
+use compare::{compare, fate_name, first_difference, name};
 use ferronic::packet::Packet;
-use ferronic_contract::completion::{self, RxCompletion};
 use ferronic_contract::registers::queue::Format;
 use ferronic_contract::registers::FEATURE_TIME;
 use std::collections::{BTreeMap, VecDeque};
@@ -241,9 +243,10 @@ impl Scoreboard {
             (_, Fate::Queue(delivery)) => delivery.queue == queue,
             _ => false,
         };
-        let possible = expect.possible(&frame.bytes);
-        if !possible.iter().any(fits) {
-            let what = format!("{}: {is:?} in queue {queue}, but it is {}", name(frame), fate_name(&possible[0]));
+        let possible = expect.possible();
+        if !possible.iter().any(|settings| fits(&settings.judge(&frame.bytes))) {
+            let fate = possible[0].judge(&frame.bytes);
+            let what = format!("{}: {is:?} in queue {queue}, but it is {}", name(frame), fate_name(&fate));
             self.mismatch(what);
         }
         let place = &mut self.in_memory[usize::from(queue) % QUEUES];
@@ -300,12 +303,16 @@ impl Scoreboard {
         place.next = Some(index.wrapping_add(buffers as u16));
         let Some(Entry { frame, cycle, .. }) = self.entries.get((number - self.front) as usize) else { return };
         let cycle = *cycle;
-        let wrong_by = |fate: Fate| match fate {
-            Fate::Queue(delivery) => compare(packet, &delivery, setup, index),
-            fate => vec![format!("delivered, but it is {}", fate_name(&fate))],
-        };
-        let fates = expect.judge(&frame.bytes, packet.completion.status.epoch());
-        let mut wrong = fates.into_iter().map(wrong_by).reduce(|one, other| if one.is_empty() { one } else { other }).unwrap_or_default();
+        let mut wrong = Vec::new();
+        for fate in expect.judge(&frame.bytes, packet.completion.status.epoch()) {
+            wrong = match fate {
+                Fate::Queue(delivery) => compare(packet, &delivery, setup, index),
+                fate => vec![format!("delivered, but it is {}", fate_name(&fate))],
+            };
+            if wrong.is_empty() {
+                break;
+            }
+        }
         let line = FrameLine {
             capture: frame.source.to_string(),
             index: frame.index,
@@ -389,65 +396,5 @@ impl Scoreboard {
             self.entries.pop_front();
             self.front += 1;
         }
-    }
-}
-
-/// What is wrong with a packet: bytes, buffers, fields of its first completion.
-fn compare(packet: &Packet, must: &Delivery, setup: &crate::expectation::QueueSetup, index: u16) -> Vec<String> {
-    let mut wrong = Vec::new();
-    if packet.queue() != must.queue {
-        wrong.push(format!("in queue {}, must be in {}", packet.queue(), must.queue));
-    }
-    let bytes: Vec<u8> = packet.segments().flat_map(|segment| segment.bytes().iter().copied()).collect();
-    if bytes != must.bytes {
-        wrong.push(first_difference(&must.bytes, &bytes));
-    }
-    let mut rooms = packet.segments().map(|segment| segment.buffer.bytes().len() as u16);
-    // A buffer more than the core used shows that it should have used more.
-    let Ok(placed) = must.place(setup.control, || rooms.next().or(Some(u16::MAX))) else {
-        wrong.push("does not fit its buffer".into());
-        return wrong;
-    };
-    let lengths: Vec<usize> = packet.segments().map(|segment| usize::from(segment.length)).collect();
-    let pieces: Vec<usize> = placed.pieces.iter().map(|piece| piece.len()).collect();
-    if lengths != pieces {
-        wrong.push(format!("buffers hold {lengths:?} bytes, must hold {pieces:?}"));
-    }
-    let Some(ring) = setup.ring() else { return wrong };
-    let cookie = packet.completion.cookie;
-    let Some(mut completion) = must.completions(&placed, ring, index, &vec![cookie; pieces.len()]).first().copied() else {
-        return wrong;
-    };
-    // Stamps are compared with one another.
-    completion.timestamp = packet.completion.timestamp;
-    if setup.format() != Format::Full {
-        let with_tag = setup.format() == Format::CompactTag;
-        completion = RxCompletion::decode_compact(&completion.encode_compact(with_tag), setup.format());
-        // The driver knows these from the completion's place.
-        (completion.index, completion.phase) = (index, packet.completion.phase);
-    }
-    let (is, must) = (packet.completion.encode(), completion.encode());
-    for field in completion::FIELDS.iter().filter(|field| field.get(&is) != field.get(&must)) {
-        wrong.push(format!("{} is {:#x}, must be {:#x}", field.name, field.get(&is), field.get(&must)));
-    }
-    wrong
-}
-
-fn fate_name(fate: &Fate) -> String {
-    match fate {
-        Fate::Pause => "a PAUSE frame".into(),
-        Fate::Filtered => "for nobody here".into(),
-        Fate::Queue(delivery) => format!("for queue {}", delivery.queue),
-    }
-}
-
-fn name(frame: &Frame) -> String {
-    format!("{} frame {} ({} bytes)", frame.source, frame.index, frame.bytes.len())
-}
-
-fn first_difference(must: &[u8], is: &[u8]) -> String {
-    match must.iter().zip(is).position(|(a, b)| a != b) {
-        Some(at) => format!("byte {at} is {:#04x}, must be {:#04x}", is[at], must[at]),
-        None => format!("{} bytes, must be {}", is.len(), must.len()),
     }
 }

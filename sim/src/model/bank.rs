@@ -36,8 +36,7 @@ impl Bank {
     /// Software writes at a byte offset. What it may not write stays; bits outside of all fields are lost.
     pub(super) fn write(&mut self, offset: u32, value: u32) {
         if let Some(register) = self.at(offset).filter(|register| register.access == Access::Rw) {
-            let fields = register.fields.iter().fold(0, |mask, field| mask | field.mask());
-            self.set(*register, if register.fields.is_empty() { value } else { value & fields });
+            self.set(*register, value & register.bits());
         }
     }
 

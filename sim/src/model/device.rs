@@ -16,9 +16,10 @@ use ferronic_contract::{MAX_FRAME, MIN_FRAME};
 use ferronic_pcie::Memory;
 
 use super::bank::Bank;
-use super::expect::{Delivery, Fate, Misfit, Placed, Settings, ALL_FEATURES};
+use super::expect::{Delivery, Fate, Misfit, Placed};
 use super::map::{group, Group, TX_VECTOR};
 use super::queue::{Fetched, Queue};
+use super::settings::{Settings, ALL_FEATURES};
 use super::vector::Vector;
 use super::verdict::{verdict, DropCause, Verdict};
 
@@ -162,6 +163,7 @@ impl<M: Memory> State<M> {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
+        self.settings.write(offset, value);
         match group(offset, self.rx.len()) {
             Some((Group::Global, offset)) => self.write_global(offset, value),
             Some((Group::Rx(number), offset)) => {
@@ -177,12 +179,7 @@ impl<M: Memory> State<M> {
                 let queue = if number == TX_VECTOR { &self.tx } else { &self.rx[number / 2] };
                 self.vectors[number].write(offset, value, queue.done());
             }
-            Some((Group::Filter, offset)) => {
-                if let Some(epoch) = self.settings.filters.write(offset, value) {
-                    self.settings.epoch = epoch;
-                }
-            }
-            None => {}
+            Some((Group::Filter, _)) | None => {}
         }
     }
 
@@ -201,16 +198,7 @@ impl<M: Memory> State<M> {
                 self.reset();
             }
             self.transmit();
-        } else if offset == registers::MAC_HIGH.offset {
-            let [a, b, c, d] = self.global.get(registers::MAC_LOW).to_le_bytes();
-            let [e, f, ..] = registers::MAC_45.of(value).to_le_bytes();
-            self.settings.own = [a, b, c, d, e, f];
-            self.settings.epoch = registers::MAC_EPOCH.of(value) as u8;
         }
-        self.settings.mode = self.global.get(registers::RX_MODE);
-        self.settings.rss = self.global.get(registers::RSS);
-        self.settings.hash_filter = self.global.get(registers::HASH_FILTER);
-        self.settings.flow = self.global.get(registers::FLOW);
     }
 
     /// The MAX_FRAME register, as far as it may go.
@@ -374,7 +362,7 @@ impl<M: Memory> State<M> {
 }
 
 /// The completion format that a queue's register CONTROL asks for; the value 3 means nothing in the contract.
-fn format(control: u32) -> Format {
+pub fn format(control: u32) -> Format {
     match queue::FORMAT.of(control) {
         1 => Format::CompactHash,
         2 => Format::CompactTag,

@@ -17,9 +17,10 @@ use ferronic_contract::status::{self, Status};
 
 use super::checksum::sum;
 use super::classify::{classify_delivered, Classification};
-use super::filter::{Answer, Filters, Match, Subject};
+use super::filter::{Answer, Match, Subject};
 use super::parse::{read, Reading};
 use super::rss;
+use super::settings::Settings;
 use super::strip::{strip, Delivered};
 
 /// MAC control frames (IEEE 802.3, clause 31), and the opcode of PAUSE (annex 31B).
@@ -27,54 +28,6 @@ const MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 const PAUSE: [u8; 2] = [0x00, 0x01];
 /// Where PAUSE frames go, when not to the station itself (annex 31B.1).
 const PAUSE_ADDRESS: Mac = [0x01, 0x80, 0xC2, 0x00, 0x00, 0x01];
-
-/// What software has set up that shows in what becomes of a frame.
-#[derive(Clone)]
-pub struct Settings {
-    /// The register FEATURES: what a build leaves out has no effect, and reads 0 in completions.
-    pub features: u32,
-    /// Own address.
-    pub own: Mac,
-    /// Epoch of the address filter.
-    pub epoch: u8,
-    /// The register RX_MODE.
-    pub mode: u32,
-    /// The register RSS.
-    pub rss: u32,
-    /// The register HASH_FILTER.
-    pub hash_filter: u32,
-    /// The register FLOW.
-    pub flow: u32,
-    /// Filter tables, and the indirection table.
-    pub filters: Filters,
-}
-
-/// Every feature.
-pub const ALL_FEATURES: u32 = {
-    let mut all = 0;
-    let mut at = 0;
-    while at < registers::FEATURES.fields.len() {
-        all |= registers::FEATURES.fields[at].mask();
-        at += 1;
-    }
-    all
-};
-
-impl Default for Settings {
-    /// After reset, in a build with everything.
-    fn default() -> Self {
-        Self {
-            features: ALL_FEATURES,
-            own: [0; 6],
-            epoch: 0,
-            mode: registers::PROMISCUOUS.mask(),
-            rss: 0,
-            hash_filter: 0,
-            flow: 0,
-            filters: Filters::default(),
-        }
-    }
-}
 
 /// What becomes of a frame that the wire brought whole, before its queue has a say.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -63,14 +63,13 @@ impl Filters {
 
     /// Software writes at a byte offset of the filter registers. The new epoch, when it made one valid.
     pub fn write(&mut self, offset: u32, value: u32) -> Option<u8> {
-        let fields = filter::KIND.fields.iter().fold(0, |mask, field| mask | field.mask());
         if offset == filter::COMMIT.offset {
             self.rows[filter::COMMIT_ROW.of(value) as usize] = self.staged;
             return Some(filter::COMMIT_EPOCH.of(value) as u8);
         }
         let tables: [(Register, &mut [u32], u32); 4] = [
             (filter::ENTRY, &mut self.staged, u32::MAX),
-            (filter::KIND, &mut self.kinds, fields),
+            (filter::KIND, &mut self.kinds, filter::KIND.bits()),
             (filter::HASH, &mut self.addresses, u32::MAX),
             (filter::INDIRECT, &mut self.indirection, u32::MAX),
         ];

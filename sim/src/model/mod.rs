@@ -24,6 +24,7 @@ mod map;
 mod parse;
 mod queue;
 mod rss;
+mod settings;
 mod strip;
 #[cfg(test)]
 mod tests;
@@ -31,10 +32,11 @@ mod vector;
 mod verdict;
 
 pub use classify::{classify, Classification};
-pub use device::{Model, Received};
-pub use expect::{Delivery, Fate, Misfit, Placed, Settings, ALL_FEATURES};
+pub use device::{format, Model, Received};
+pub use expect::{Delivery, Fate, Misfit, Placed};
 pub use filter::Filters;
 pub use parse::{read, Reading};
 pub use rss::toeplitz;
+pub use settings::{Settings, ALL_FEATURES};
 pub use strip::{strip, Delivered, Tag};
 pub use verdict::{verdict, DropCause, Verdict};
