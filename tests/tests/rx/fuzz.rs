@@ -83,13 +83,13 @@ fn three_thousand_fuzzed_frames_are_told_as_the_model_has_them() {
 }
 
 #[test]
-#[ignore = "slow: about five minutes"]
+#[ignore = "slow: about a minute"]
 fn fifty_thousand_fuzzed_frames_are_told_as_the_model_has_them() {
     must_have_seen(&fuzzed(2, 50_000), 50);
 }
 
 #[test]
-#[ignore = "slow: about five minutes"]
+#[ignore = "slow: about a minute"]
 fn twenty_seeds_of_generated_traffic_are_told_as_the_model_has_them() {
     for seed in 1..=20 {
         let mix = "udp+tcp+icmp+arp+udp6+tcp6+icmp6+vlan+qinq";
