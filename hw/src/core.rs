@@ -19,6 +19,7 @@ use crate::restart::Restart;
 use crate::rx::RxSide;
 use crate::tx::TxSide;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 /// Rate of the core's clock in kHz.
 pub const CLOCK_KHZ: u32 = 125_000;
@@ -74,7 +75,11 @@ pub struct Core<const W: usize, const K: usize, const L: usize, const Q: usize, 
     tx: TxSide<W, K, L, B, D, X, H, S2, T>,
     pause: PauseOut<W, K>,
     global: GlobalRegs,
-    full_write: Signal<Local, Bit>,
+    // The register bus, a cycle late: it goes everywhere.
+    bus_addr: DFF<Bits<16>>,
+    bus_wdata: DFF<Bits<32>>,
+    bus_read: DFF<Bit>,
+    bus_write: DFF<Bit>,
     fire: Signal<Local, Bits<V>>,
     flow: Signal<Local, Bits<32>>,
     can_pause: Constant<Bit>,
@@ -131,7 +136,10 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
             tx: Default::default(),
             pause: Default::default(),
             global: GlobalRegs::new(build),
-            full_write: Default::default(),
+            bus_addr: Default::default(),
+            bus_wdata: Default::default(),
+            bus_read: Default::default(),
+            bus_write: Default::default(),
             fire: Default::default(),
             flow: Default::default(),
             can_pause: Constant::new(ferronic_contract::registers::FEATURE_FLOW.of(features) == 1),
@@ -143,8 +151,12 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
 impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const S: usize, const S2: usize, const B: usize, const D: usize, const X: usize, const T: usize, const NQ: usize, const TQ: usize, const V: usize, const LV: usize, const VP2: usize> Logic for Core<W, K, L, Q, A, AP1, N, H, S, S2, B, D, X, T, NQ, TQ, V, LV, VP2> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, bus_addr, bus_wdata, bus_read, bus_write);
+        self.bus_addr.d.next = self.pcie.bus_addr.val();
+        self.bus_wdata.d.next = self.pcie.bus_wdata.val();
+        self.bus_read.d.next = self.pcie.bus_read.val();
         // Only whole dwords are written.
-        self.full_write.next = self.pcie.bus_write.val() & (self.pcie.bus_be.val() == 15);
+        self.bus_write.d.next = self.pcie.bus_write.val() & (self.pcie.bus_be.val() == 15);
         self.flow.next = self.nothing.val();
         if self.can_pause.val() {
             self.flow.next = self.global.flow.val();
@@ -296,18 +308,18 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.pause.low.next = self.global.flow_marks.val().get_bits::<16>(16);
 
         // Register bus.
-        self.global.bus_addr.next = self.pcie.bus_addr.val();
-        self.global.bus_wdata.next = self.pcie.bus_wdata.val();
-        self.global.bus_read.next = self.pcie.bus_read.val();
-        self.global.bus_write.next = self.full_write.val();
-        self.rx.bus_addr.next = self.pcie.bus_addr.val();
-        self.rx.bus_wdata.next = self.pcie.bus_wdata.val();
-        self.rx.bus_read.next = self.pcie.bus_read.val();
-        self.rx.bus_write.next = self.full_write.val();
-        self.tx.bus_addr.next = self.pcie.bus_addr.val();
-        self.tx.bus_wdata.next = self.pcie.bus_wdata.val();
-        self.tx.bus_read.next = self.pcie.bus_read.val();
-        self.tx.bus_write.next = self.full_write.val();
+        self.global.bus_addr.next = self.bus_addr.q.val();
+        self.global.bus_wdata.next = self.bus_wdata.q.val();
+        self.global.bus_read.next = self.bus_read.q.val();
+        self.global.bus_write.next = self.bus_write.q.val();
+        self.rx.bus_addr.next = self.bus_addr.q.val();
+        self.rx.bus_wdata.next = self.bus_wdata.q.val();
+        self.rx.bus_read.next = self.bus_read.q.val();
+        self.rx.bus_write.next = self.bus_write.q.val();
+        self.tx.bus_addr.next = self.bus_addr.q.val();
+        self.tx.bus_wdata.next = self.bus_wdata.q.val();
+        self.tx.bus_read.next = self.bus_read.q.val();
+        self.tx.bus_write.next = self.bus_write.q.val();
         self.pcie.bus_rdata.next = self.global.rdata.val() | (self.rx.rdata.val() | self.tx.rdata.val());
 
         // What is counted, and what the events show.
@@ -344,6 +356,11 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.restart.ask.next = self.global.soft_reset.val() | self.pcie.flr.val();
         self.restart.at_rest.next = self.rx.idle.val() & self.tx.idle.val();
         self.restart.master_enable.next = self.pcie.master_enable.val();
+
+        if self.reset.val() {
+            self.bus_read.d.next = false;
+            self.bus_write.d.next = false;
+        }
     }
 }
 

@@ -36,6 +36,10 @@ pub struct Irq {
     events: Signal<Local, Bits<16>>,
     moved: DFF<Bit>,
     enough: DFF<Bit>,
+    // CYCLES are over; they are 0.
+    late: DFF<Bit>,
+    at_once: DFF<Bit>,
+    after: Signal<Local, Bits<24>>,
     active: Signal<Local, Bit>,
     due: Signal<Local, Bit>,
 }
@@ -43,7 +47,7 @@ pub struct Irq {
 impl Logic for Irq {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, armed, settling, fresh, seen, timer, kept, out, moved, enough);
+        dff_setup!(self, clock, armed, settling, fresh, seen, timer, kept, out, moved, enough, late, at_once);
         self.events.next = self.producer.val() - self.seen.q.val();
         self.moved.d.next = self.events.val() != 0;
         self.enough.d.next = self.events.val() >= bit_cast::<16, 8>(self.frames.val());
@@ -51,12 +55,15 @@ impl Logic for Irq {
         self.settling.d.next = self.arm.val();
         self.fresh.d.next = self.settling.q.val();
         self.timer.d.next = 0.into();
+        self.after.next = self.timer.q.val() + 1;
+        self.late.d.next = self.active.val() & self.moved.q.val() & (self.after.val() >= self.cycles.val());
+        self.at_once.d.next = self.cycles.val() == 0;
         if self.active.val() & self.moved.q.val() {
-            self.timer.d.next = self.timer.q.val() + 1;
+            self.timer.d.next = self.after.val();
         }
         self.due.next = self.active.val()
             & (self.kept.q.val()
-                | (self.moved.q.val() & (self.fresh.q.val() | self.enough.q.val() | (self.timer.q.val() >= self.cycles.val()))));
+                | (self.moved.q.val() & ((self.fresh.q.val() | self.enough.q.val()) | (self.late.q.val() | self.at_once.q.val()))));
         self.out.d.next = self.due.val();
         self.fire.next = self.out.q.val();
         if self.due.val() {

@@ -28,7 +28,8 @@ trait Bus {
     fn store(&mut self, addr: u32, value: u32) {
         self.drive(addr, value, true, false);
         self.tick();
-        self.drive(0xFFFC, !value, false, false);
+        // The completer holds what is written for two more cycles, the address it does not.
+        self.drive(0xFFFC, value, false, false);
         self.tick();
     }
 
@@ -243,7 +244,7 @@ fn the_own_address_changes_with_its_epoch_in_one_cycle() {
         global.drive(addr, value, true, false);
         for _ in 0..4 {
             global.tick();
-            global.drive(0xFFFC, 0, false, false);
+            global.drive(0xFFFC, value, false, false);
             seen.push((global.own_mac(), global.epoch()));
         }
         seen.dedup();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use stream::{beats, keep, Word};
 
 /// As `hw/src/rx/strip.rs` says.
-const LATENCY: usize = 2;
+const LATENCY: usize = 3;
 
 #[derive(Clone, Debug)]
 struct Frame {

@@ -20,14 +20,15 @@ pub struct Fifo<const W: usize, const A: usize, const AP1: usize> {
     pub m_ready: Signal<In, Bit>,
     pub level: Signal<Out, Bits<AP1>>,
     ram: Ram<W, A>,
+    // Words taken, written, and read out of the RAM: at most one is out and not taken.
     head: DFF<Bits<AP1>>,
     tail: DFF<Bits<AP1>>,
-    // head + 1, so that `m_ready` decides between two addresses and two comparisons that are there already.
-    after: DFF<Bits<AP1>>,
+    next: DFF<Bits<AP1>>,
     valid: DFF<Bit>,
     full: Signal<Local, Bit>,
     push: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    fetch: Signal<Local, Bit>,
     used: Signal<Local, Bits<AP1>>,
     msb: Constant<Bits<8>>,
     one: Constant<Bits<AP1>>,
@@ -49,11 +50,12 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
             ram: Default::default(),
             head: Default::default(),
             tail: Default::default(),
-            after: Default::default(),
+            next: Default::default(),
             valid: Default::default(),
             full: Default::default(),
             push: Default::default(),
             take: Default::default(),
+            fetch: Default::default(),
             used: Default::default(),
             msb: Constant::new(A.to_bits()),
             one: Constant::new(1.into()),
@@ -64,7 +66,7 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
 impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail, after, valid);
+        dff_setup!(self, clock, head, tail, next, valid);
         self.ram.clock.next = self.clock.val();
 
         self.used.next = self.tail.q.val() - self.head.q.val();
@@ -79,23 +81,27 @@ impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1>
             self.tail.d.next = self.tail.q.val() + self.one.val();
         }
 
-        // The next word is read ahead; it shows once the tail of the cycle before covered it, so the RAM never
-        // reads a word in the cycle in which it is written.
+        // The next word is read when the one that shows is taken, or none shows; from the tail of the cycle before, so the
+        // RAM never reads a word in the cycle in which it is written. `m_ready` comes late: it reaches no address.
         self.take.next = self.valid.q.val() & self.m_ready.val();
-        self.ram.read_address.next = self.head.q.val().get_bits::<A>(0);
-        self.valid.d.next = self.head.q.val() != self.tail.q.val();
+        self.fetch.next =
+            (self.next.q.val() != self.tail.q.val()) & (self.m_ready.val() | !self.valid.q.val());
+        self.ram.read_enable.next = self.m_ready.val() | !self.valid.q.val();
+        self.ram.read_address.next = self.next.q.val().get_bits::<A>(0);
         if self.take.val() {
-            self.head.d.next = self.after.q.val();
-            self.after.d.next = self.after.q.val() + self.one.val();
-            self.ram.read_address.next = self.after.q.val().get_bits::<A>(0);
-            self.valid.d.next = self.after.q.val() != self.tail.q.val();
+            self.head.d.next = self.head.q.val() + self.one.val();
+            self.valid.d.next = false;
+        }
+        if self.fetch.val() {
+            self.next.d.next = self.next.q.val() + self.one.val();
+            self.valid.d.next = true;
         }
         self.m_valid.next = self.valid.q.val();
         self.m_data.next = self.ram.read_data.val();
 
         if self.reset.val() {
             self.head.d.next = 0.into();
-            self.after.d.next = self.one.val();
+            self.next.d.next = 0.into();
             self.tail.d.next = 0.into();
             self.valid.d.next = false;
         }

@@ -68,7 +68,8 @@ pub struct PauseOut<const W: usize, const K: usize> {
     pausing: Signal<Local, Bit>,
     start: Signal<Local, Bit>,
     emit: Signal<Local, Bit>,
-    pass: Signal<Local, Bit>,
+    own: Signal<Local, Bit>,
+    open: Signal<Local, Bit>,
     ending: Signal<Local, Bit>,
     left_now: Signal<Local, Bits<4>>,
     bytes: Signal<Local, Bits<512>>,
@@ -129,7 +130,8 @@ impl<const W: usize, const K: usize> Default for PauseOut<W, K> {
             pausing: Default::default(),
             start: Default::default(),
             emit: Default::default(),
-            pass: Default::default(),
+            own: Default::default(),
+            open: Default::default(),
             ending: Default::default(),
             left_now: Default::default(),
             bytes: Default::default(),
@@ -158,13 +160,13 @@ impl<const W: usize, const K: usize> Logic for PauseOut<W, K> {
         // What goes next.
         self.free.next = !self.out_valid.q.val() | self.wire_ready.val();
         self.pausing.next = self.left.q.val() != 0;
+        // From registers alone, because `free` comes late in its cycle.
+        self.own.next = self.pausing.val() | (self.wanted.q.val() & !self.middle.q.val());
+        self.open.next = !self.pausing.val() & (self.middle.q.val() | (!self.wanted.q.val() & !self.hold.val()));
         self.start.next = self.free.val() & self.wanted.q.val() & !self.middle.q.val() & !self.pausing.val();
-        self.emit.next = self.start.val() | (self.free.val() & self.pausing.val());
-        self.in_ready.next = self.free.val()
-            & !self.pausing.val()
-            & (self.middle.q.val() | (!self.wanted.q.val() & !self.hold.val()));
-        self.pass.next = self.in_valid.val() & self.in_ready.val();
-        if self.pass.val() {
+        self.emit.next = self.free.val() & self.own.val();
+        self.in_ready.next = self.free.val() & self.open.val();
+        if self.free.val() & self.open.val() & self.in_valid.val() {
             self.middle.d.next = !self.in_last.val();
         }
 
@@ -188,7 +190,8 @@ impl<const W: usize, const K: usize> Logic for PauseOut<W, K> {
             self.bytes.next = self.rest.q.val();
             self.left_now.next = self.left.q.val();
         }
-        self.ending.next = self.left_now.val() == self.one.val();
+        self.ending.next = (self.pausing.val() & (self.left.q.val() == self.one.val()))
+            | (!self.pausing.val() & (self.beats.val() == self.one.val()));
         if self.emit.val() {
             self.rest.d.next = self.bytes.val() >> self.beat_bits.val();
             self.left.d.next = self.left_now.val() - self.one.val();
@@ -198,11 +201,11 @@ impl<const W: usize, const K: usize> Logic for PauseOut<W, K> {
 
         // The beat.
         if self.free.val() {
-            self.out_valid.d.next = self.emit.val() | self.pass.val();
+            self.out_valid.d.next = self.own.val() | (self.open.val() & self.in_valid.val());
             self.out_data.d.next = self.in_data.val();
             self.out_keep.d.next = self.in_keep.val();
             self.out_last.d.next = self.in_last.val();
-            if self.emit.val() {
+            if self.own.val() {
                 self.out_data.d.next = self.bytes.val().get_bits::<W>(0);
                 self.out_keep.d.next = self.full_keep.val();
                 self.out_last.d.next = false;

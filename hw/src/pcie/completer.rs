@@ -72,10 +72,13 @@ pub struct Completer {
     be: DFF<Bits<4>>,
     write_strobe: DFF<Bit>,
     read_strobe: DFF<Bit>,
+    cfg_write_strobe: DFF<Bit>,
+    cfg_read_strobe: DFF<Bit>,
     missed: DFF<Bit>,
-    is_config: Signal<Local, Bit>,
-    is_write: Signal<Local, Bit>,
-    is_memory: Signal<Local, Bit>,
+    // What is asked: a cycle after `q_valid`, when the request is looked at.
+    is_config: DFF<Bit>,
+    is_write: DFF<Bit>,
+    is_memory: DFF<Bit>,
     function_number: Signal<Local, Bits<3>>,
     // Bytes of the first dword before, and of the last dword behind, the enabled ones.
     lead: Signal<Local, Bits<2>>,
@@ -89,11 +92,12 @@ impl Logic for Completer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, hit, second, count, status, dwords, byte_count, lower, data);
-        dff_setup!(self, clock, addr, wdata, be, write_strobe, read_strobe, missed);
+        dff_setup!(self, clock, addr, wdata, be, write_strobe, read_strobe, cfg_write_strobe, cfg_read_strobe);
+        dff_setup!(self, clock, missed, is_config, is_write, is_memory);
 
-        self.is_config.next = (self.q_kind.val() == 0) | (self.q_kind.val() == 1);
-        self.is_write.next = (self.q_kind.val() == 1) | (self.q_kind.val() == 3);
-        self.is_memory.next = (self.q_kind.val() == 2) | (self.q_kind.val() == 3);
+        self.is_config.d.next = (self.q_kind.val() == 0) | (self.q_kind.val() == 1);
+        self.is_write.d.next = (self.q_kind.val() == 1) | (self.q_kind.val() == 3);
+        self.is_memory.d.next = (self.q_kind.val() == 2) | (self.q_kind.val() == 3);
         self.function_number.next = self.q_target.val().get_bits::<3>(0);
 
         // Byte count and lower address, by the byte enables.
@@ -125,7 +129,7 @@ impl Logic for Completer {
         self.answer.next = 0.into();
         if self.be.q.val() != 0 {
             self.answer.next = self.bus_rdata.val();
-            if self.is_config.val() {
+            if self.is_config.q.val() {
                 self.answer.next = self.cfg_rdata.val();
             }
         }
@@ -134,6 +138,8 @@ impl Logic for Completer {
             & (self.q_addr.val().get_bits::<48>(16) == self.bar.val().get_bits::<48>(16));
         self.write_strobe.d.next = false;
         self.read_strobe.d.next = false;
+        self.cfg_write_strobe.d.next = false;
+        self.cfg_read_strobe.d.next = false;
         self.missed.d.next = false;
         self.q_ready.next = false;
         self.cpl_valid.next = false;
@@ -148,30 +154,30 @@ impl Logic for Completer {
                 self.status.d.next = 0.into();
                 self.state.d.next = 2.into();
                 self.dwords.d.next = self.q_dwords.val().get_bits::<2>(0);
-                if self.is_write.val() {
+                if self.is_write.q.val() {
                     self.dwords.d.next = 0.into();
                 }
                 self.lower.d.next = self.lead.val();
                 self.byte_count.d.next = (bit_cast::<12, 10>(self.q_dwords.val().get_bits::<10>(0)) << 2)
                     - bit_cast::<12, 2>(self.lead.val())
                     - bit_cast::<12, 2>(self.trail.val());
-                if !self.is_memory.val() {
+                if !self.is_memory.q.val() {
                     self.lower.d.next = 0.into();
                     self.byte_count.d.next = 4.into();
                 }
-                if self.is_memory.val() & !self.hit.q.val() {
+                if self.is_memory.q.val() & !self.hit.q.val() {
                     self.status.d.next = 1.into();
                     self.dwords.d.next = 0.into();
                     self.state.d.next = 4.into();
-                    if self.is_write.val() {
+                    if self.is_write.q.val() {
                         self.missed.d.next = true;
                         self.state.d.next = 5.into();
                     }
-                } else if self.is_memory.val() & (self.q_dwords.val() > 2) {
+                } else if self.is_memory.q.val() & (self.q_dwords.val() > 2) {
                     self.status.d.next = 4.into();
                     self.dwords.d.next = 0.into();
                     self.state.d.next = 4.into();
-                } else if !self.is_memory.val() & (!self.is_config.val() | (self.function_number.val() != 0)) {
+                } else if !self.is_memory.q.val() & (!self.is_config.q.val() | (self.function_number.val() != 0)) {
                     self.status.d.next = 1.into();
                     self.dwords.d.next = 0.into();
                     self.state.d.next = 4.into();
@@ -185,15 +191,19 @@ impl Logic for Completer {
                     self.wdata.d.next = self.q_data.val().get_bits::<32>(32);
                 }
                 self.be.d.next = self.be_now.val();
-                self.write_strobe.d.next = self.is_write.val() & (self.be_now.val() != 0);
-                self.read_strobe.d.next = !self.is_write.val() & (self.be_now.val() != 0);
+                if self.be_now.val() != 0 {
+                    self.write_strobe.d.next = self.is_write.q.val() & !self.is_config.q.val();
+                    self.read_strobe.d.next = !self.is_write.q.val() & !self.is_config.q.val();
+                    self.cfg_write_strobe.d.next = self.is_write.q.val() & self.is_config.q.val();
+                    self.cfg_read_strobe.d.next = !self.is_write.q.val() & self.is_config.q.val();
+                }
                 self.count.d.next = 0.into();
                 self.state.d.next = 3.into();
             }
             3 => {
                 // The strobe is out while count is 0.
                 self.count.d.next = self.count.q.val() + 1;
-                if (self.count.q.val() == 4) | ((self.count.q.val() == 1) & self.is_write.val()) {
+                if (self.count.q.val() == 4) | ((self.count.q.val() == 1) & self.is_write.q.val()) {
                     if self.second.q.val() {
                         self.data.d.next = (bit_cast::<64, 32>(self.answer.val()) << 32) | self.data.q.val();
                     } else {
@@ -225,18 +235,18 @@ impl Logic for Completer {
         self.bus_addr.next = self.addr.q.val();
         self.bus_wdata.next = self.wdata.q.val();
         self.bus_be.next = self.be.q.val();
-        self.bus_write.next = self.write_strobe.q.val() & !self.is_config.val();
-        self.bus_read.next = self.read_strobe.q.val() & !self.is_config.val();
+        self.bus_write.next = self.write_strobe.q.val();
+        self.bus_read.next = self.read_strobe.q.val();
         self.cfg_addr.next = self.addr.q.val().get_bits::<12>(0);
         self.cfg_target.next = self.q_target.val();
         self.cfg_wdata.next = self.wdata.q.val();
         self.cfg_be.next = self.be.q.val();
-        self.cfg_write.next = self.write_strobe.q.val() & self.is_config.val();
-        self.cfg_read.next = self.read_strobe.q.val() & self.is_config.val();
+        self.cfg_write.next = self.cfg_write_strobe.q.val();
+        self.cfg_read.next = self.cfg_read_strobe.q.val();
         self.cpl_status.next = self.status.q.val();
         self.cpl_byte_count.next = self.byte_count.q.val();
         self.cpl_lower.next = bit_cast::<7, 2>(self.lower.q.val());
-        if self.is_memory.val() {
+        if self.is_memory.q.val() {
             self.cpl_lower.next =
                 (bit_cast::<7, 5>(self.q_addr.val().get_bits::<5>(2)) << 2) | bit_cast::<7, 2>(self.lower.q.val());
         }
@@ -252,6 +262,8 @@ impl Logic for Completer {
             self.state.d.next = 0.into();
             self.write_strobe.d.next = false;
             self.read_strobe.d.next = false;
+            self.cfg_write_strobe.d.next = false;
+            self.cfg_read_strobe.d.next = false;
             self.missed.d.next = false;
         }
     }

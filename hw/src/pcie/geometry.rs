@@ -10,6 +10,9 @@ pub struct Geometry<const W: usize, const L: usize> {
     /// W and 2 W.
     pub beat: Signal<Out, Bits<16>>,
     pub two_beats: Signal<Out, Bits<16>>,
+    /// Of the first six dwords, the bits that the second and the third beat bring.
+    pub second: Signal<Out, Bits<192>>,
+    pub third: Signal<Out, Bits<192>>,
     /// Beat, lane and bit at which dword 3 is, so the payload behind a header of three dwords; bits from there on.
     pub beat3: Signal<Out, Bits<2>>,
     pub lane3: Signal<Out, Bits<12>>,
@@ -22,6 +25,8 @@ pub struct Geometry<const W: usize, const L: usize> {
     lanes_is: Constant<Bits<12>>,
     beat_is: Constant<Bits<16>>,
     two_beats_is: Constant<Bits<16>>,
+    second_is: Constant<Bits<192>>,
+    third_is: Constant<Bits<192>>,
     beat3_is: Constant<Bits<2>>,
     lane3_is: Constant<Bits<12>>,
     bit3_is: Constant<Bits<16>>,
@@ -34,11 +39,14 @@ pub struct Geometry<const W: usize, const L: usize> {
 impl<const W: usize, const L: usize> Default for Geometry<W, L> {
     fn default() -> Self {
         assert_eq!(W, 32 * L);
+        let beat = |n: usize| (n * W..192.min((n + 1) * W)).fold(Bits::default(), |mask: Bits<192>, bit| mask.replace_bit(bit, true));
         let bit = |dword: usize| (dword % L * 32) as u64;
         Self {
             lanes: Default::default(),
             beat: Default::default(),
             two_beats: Default::default(),
+            second: Default::default(),
+            third: Default::default(),
             beat3: Default::default(),
             lane3: Default::default(),
             bit3: Default::default(),
@@ -49,6 +57,8 @@ impl<const W: usize, const L: usize> Default for Geometry<W, L> {
             lanes_is: Constant::new((L as u64).to_bits()),
             beat_is: Constant::new((W as u64).to_bits()),
             two_beats_is: Constant::new((2 * W as u64).to_bits()),
+            second_is: Constant::new(beat(1)),
+            third_is: Constant::new(beat(2)),
             beat3_is: Constant::new((3 / L as u64).to_bits()),
             lane3_is: Constant::new((3 % L as u64).to_bits()),
             bit3_is: Constant::new(bit(3).to_bits()),
@@ -66,6 +76,8 @@ impl<const W: usize, const L: usize> Logic for Geometry<W, L> {
         self.lanes.next = self.lanes_is.val();
         self.beat.next = self.beat_is.val();
         self.two_beats.next = self.two_beats_is.val();
+        self.second.next = self.second_is.val();
+        self.third.next = self.third_is.val();
         self.beat3.next = self.beat3_is.val();
         self.lane3.next = self.lane3_is.val();
         self.bit3.next = self.bit3_is.val();

@@ -37,6 +37,7 @@ pub struct Grant {
     pub pay_last_be: Signal<In, Bits<4>>,
     pub small_valid: Signal<In, Bit>,
     pub small_addr: Signal<In, Bits<64>>,
+    pub small_wide: Signal<In, Bit>,
     pub small_dwords: Signal<In, Bits<11>>,
     pub small_first_be: Signal<In, Bits<4>>,
     pub small_last_be: Signal<In, Bits<4>>,
@@ -50,6 +51,11 @@ pub struct Grant {
     pub small_last: Signal<In, Bit>,
     /// A beat can be taken.
     pub room: Signal<In, Bit>,
+    /// A beat of this source is taken if it offers one.
+    pub cpl_ready: Signal<Out, Bit>,
+    pub pay_ready: Signal<Out, Bit>,
+    pub small_ready: Signal<Out, Bit>,
+    pub rd_ready: Signal<Out, Bit>,
     /// A beat of source `turn` is taken; it is the last of its TLP.
     pub taken: Signal<Out, Bit>,
     pub turn: Signal<Out, Bits<2>>,
@@ -67,6 +73,10 @@ pub struct Grant {
     pick: [Signal<Local, Bits<2>>; 4],
     found: [Signal<Local, Bit>; 4],
     now: DFF<Bits<2>>,
+    // A bit a source: the same, so that no `ready` has to be decoded.
+    hot: DFF<Bits<4>>,
+    one: Signal<Local, Bits<4>>,
+    open: Signal<Local, Bit>,
     /// In the middle of a TLP.
     midway: DFF<Bit>,
     offered: Signal<Local, Bit>,
@@ -95,7 +105,9 @@ pub struct Grant {
 impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, now, midway);
+        dff_setup!(self, clock, now, hot, midway);
+
+        self.one.next = 1.into();
 
         // Who offers a TLP, and who may send it.
         self.valids.next = 0.into();
@@ -142,19 +154,26 @@ impl Logic for Grant {
         if self.midway.q.val() {
             self.offered.next = self.valids.val().get_bit(self.now.q.val().index());
         }
+        self.open.next = self.room.val() & (self.master_enable.val() | self.midway.q.val());
+        self.cpl_ready.next = self.hot.q.val().get_bit(0) & self.room.val();
+        self.pay_ready.next = self.hot.q.val().get_bit(1) & self.open.val();
+        self.small_ready.next = self.hot.q.val().get_bit(2) & self.open.val();
+        self.rd_ready.next =
+            self.hot.q.val().get_bit(3) & self.room.val() & self.master_enable.val() & self.np_ready.val();
         self.take.next = self.offered.val() & self.room.val();
         if self.take.val() {
             self.midway.d.next = !self.is_last.val();
         }
         if (self.take.val() & self.is_last.val()) | (!self.offered.val() & !self.midway.q.val()) {
             self.now.d.next = self.pick[3].val();
+            self.hot.d.next = self.one.val() << self.pick[3].val();
         }
 
         self.wide_sources.next = 0.into();
         if self.pay_addr.val().get_bits::<32>(32) != 0 {
             self.wide_sources.next = self.wide_sources.val() | 2;
         }
-        if self.small_addr.val().get_bits::<32>(32) != 0 {
+        if self.small_wide.val() {
             self.wide_sources.next = self.wide_sources.val() | 4;
         }
         if self.rd_addr.val().get_bits::<32>(32) != 0 {
@@ -246,6 +265,7 @@ impl Logic for Grant {
 
         if self.reset.val() {
             self.now.d.next = 0.into();
+            self.hot.d.next = self.one.val();
             self.midway.d.next = false;
         }
     }

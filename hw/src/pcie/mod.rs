@@ -216,6 +216,7 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         // Sent.
         self.tlp_tx.small_valid.next = self.small_write.small_valid.val();
         self.tlp_tx.small_addr.next = self.small_write.small_addr.val();
+        self.tlp_tx.small_wide.next = self.small_write.small_wide.val();
         self.tlp_tx.small_dwords.next = self.small_write.small_dwords.val();
         self.tlp_tx.small_first_be.next = self.small_write.small_first_be.val();
         self.tlp_tx.small_last_be.next = self.small_write.small_last_be.val();

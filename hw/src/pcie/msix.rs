@@ -190,6 +190,7 @@ impl<const N: usize, const V: usize, const A: usize> Logic for Msix<N, V, A> {
 
         // The bus has the table first.
         self.free.next = !self.strobe.val() & !self.writing.q.val();
+        self.entries.read_enable.next = true;
         self.entries.read_address.next = self.bus_addr.val().get_bits::<A>(2);
         if self.free.val() {
             self.entries.read_address.next = (bit_cast::<A, V>(self.vector.q.val()) << 2)

@@ -33,6 +33,8 @@ pub struct SmallWrite<const W: usize, const L: usize> {
     pub m_ready: Signal<Out, Bit>,
     pub small_valid: Signal<Out, Bit>,
     pub small_addr: Signal<Out, Bits<64>>,
+    /// The address is not below 4 GiB.
+    pub small_wide: Signal<Out, Bit>,
     pub small_dwords: Signal<Out, Bits<11>>,
     pub small_first_be: Signal<Out, Bits<4>>,
     pub small_last_be: Signal<Out, Bits<4>>,
@@ -43,87 +45,113 @@ pub struct SmallWrite<const W: usize, const L: usize> {
     busy: DFF<Bit>,
     /// done 0, index 1, m 2
     turn: DFF<Bits<2>>,
-    /// Bits of `done_data` that are out.
-    offset: DFF<Bits<10>>,
-    next_offset: Signal<Local, Bits<10>>,
+    /// Bits of `done_data` that are out or offered.
+    next_offset: DFF<Bits<10>>,
+    is_last: DFF<Bit>,
+    // A source shows its address a cycle before its turn.
+    done_wide: DFF<Bit>,
+    index_wide: DFF<Bit>,
+    m_wide: DFF<Bit>,
+    beat: Signal<Local, Bits<10>>,
+    after: Signal<Local, Bits<10>>,
     stop: Signal<Local, Bits<10>>,
-    is_last: Signal<Local, Bit>,
+    short: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
     own: Signal<Local, Bit>,
     part: Signal<Local, Bits<512>>,
+    data: DFF<Bits<W>>,
     geometry: Geometry<W, L>,
 }
 
 impl<const W: usize, const L: usize> Logic for SmallWrite<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, turn, offset);
+        dff_setup!(self, clock, busy, turn, next_offset, is_last, done_wide, index_wide, m_wide, data);
 
-        self.next_offset.next = self.offset.q.val() + bit_cast::<10, 16>(self.geometry.beat.val());
+        self.done_wide.d.next = self.done_addr.val().get_bits::<32>(32) != 0;
+        self.index_wide.d.next = self.index_addr.val().get_bits::<32>(32) != 0;
+        self.m_wide.d.next = self.m_addr.val().get_bits::<32>(32) != 0;
+        self.beat.next = bit_cast::<10, 16>(self.geometry.beat.val());
+        self.after.next = self.next_offset.q.val() + self.beat.val();
         self.stop.next = bit_cast::<10, 5>(self.done_dwords.val()) << 5;
-        self.is_last.next = (self.turn.q.val() != 0) | (self.next_offset.val() >= self.stop.val());
-        self.taken.next = self.busy.q.val() & self.small_ready.val() & self.is_last.val();
+        // One beat is enough for what `done` shows.
+        self.short.next = self.beat.val() >= self.stop.val();
+        self.part.next = self.done_data.val() >> self.next_offset.q.val();
+        self.taken.next = self.busy.q.val() & self.small_ready.val() & self.is_last.q.val();
         if self.busy.q.val() & self.small_ready.val() {
-            self.offset.d.next = self.next_offset.val();
+            self.next_offset.d.next = self.after.val();
+            self.is_last.d.next = self.after.val() >= self.stop.val();
+            self.data.d.next = bit_cast::<W, 512>(self.part.val());
         }
 
         // The next source; the one that was just served has nothing to show before the next cycle.
         self.own.next = !self.busy.q.val();
         if self.taken.val() | !self.busy.q.val() {
-            self.offset.d.next = 0.into();
+            self.next_offset.d.next = self.beat.val();
+            self.is_last.d.next = true;
+            self.data.d.next = bit_cast::<W, 512>(self.done_data.val());
             self.busy.d.next = true;
             match self.turn.q.val().index() {
                 0 => {
                     if self.index_valid.val() {
                         self.turn.d.next = 1.into();
+                        self.data.d.next = bit_cast::<W, 32>(self.index_data.val());
                     } else if self.m_valid.val() {
                         self.turn.d.next = 2.into();
+                        self.data.d.next = bit_cast::<W, 32>(self.m_data.val());
                     } else {
                         self.busy.d.next = self.done_valid.val() & self.own.val();
+                        self.is_last.d.next = self.short.val();
                     }
                 }
                 1 => {
                     if self.m_valid.val() {
                         self.turn.d.next = 2.into();
+                        self.data.d.next = bit_cast::<W, 32>(self.m_data.val());
                     } else if self.done_valid.val() {
                         self.turn.d.next = 0.into();
+                        self.is_last.d.next = self.short.val();
                     } else {
                         self.busy.d.next = self.index_valid.val() & self.own.val();
+                        self.data.d.next = bit_cast::<W, 32>(self.index_data.val());
                     }
                 }
                 _ => {
                     if self.done_valid.val() {
                         self.turn.d.next = 0.into();
+                        self.is_last.d.next = self.short.val();
                     } else if self.index_valid.val() {
                         self.turn.d.next = 1.into();
+                        self.data.d.next = bit_cast::<W, 32>(self.index_data.val());
                     } else {
                         self.busy.d.next = self.m_valid.val() & self.own.val();
+                        self.data.d.next = bit_cast::<W, 32>(self.m_data.val());
                     }
                 }
             }
         }
 
-        self.part.next = self.done_data.val() >> self.offset.q.val();
         self.small_valid.next = self.busy.q.val();
         self.small_addr.next = self.done_addr.val();
+        self.small_wide.next = self.done_wide.q.val();
         self.small_dwords.next = bit_cast::<11, 5>(self.done_dwords.val());
         self.small_first_be.next = 15.into();
         self.small_last_be.next = 15.into();
         if self.done_dwords.val() == 1 {
             self.small_last_be.next = 0.into();
         }
-        self.small_data.next = bit_cast::<W, 512>(self.part.val());
-        self.small_last.next = self.is_last.val();
+        self.small_data.next = self.data.q.val();
+        self.small_last.next = self.is_last.q.val();
         if self.turn.q.val() == 1 {
             self.small_addr.next = self.index_addr.val();
+            self.small_wide.next = self.index_wide.q.val();
             self.small_dwords.next = 1.into();
             self.small_last_be.next = 0.into();
-            self.small_data.next = bit_cast::<W, 32>(self.index_data.val());
         } else if self.turn.q.val() == 2 {
             self.small_addr.next = self.m_addr.val();
+            self.small_wide.next = self.m_wide.q.val();
             self.small_dwords.next = 1.into();
             self.small_last_be.next = 0.into();
-            self.small_data.next = bit_cast::<W, 32>(self.m_data.val());
         }
         self.done_ready.next = self.taken.val() & (self.turn.q.val() == 0);
         self.index_ready.next = self.taken.val() & (self.turn.q.val() == 1);

@@ -197,17 +197,21 @@ impl<const W: usize, const L: usize> Logic for TlpRx<W, L> {
         self.wide.next = bit_cast::<192, W>(self.beat_data.q.val());
         self.ended.d.next = self.ended.q.val() & !self.completion.q.val() & self.asked.q.val();
         if self.step.val() {
+            // Each beat fills its own part; behind the end of a TLP lies what was there before.
             match self.now.val().index() {
                 0 => {
-                    self.head.d.next = self.wide.val();
+                    self.head.d.next = (self.head.q.val() & (self.geometry.second.val() | self.geometry.third.val()))
+                        | self.wide.val();
                     self.index.d.next = 1.into();
                 }
                 1 => {
-                    self.head.d.next = self.head.q.val() | (self.wide.val() << self.geometry.beat.val());
+                    self.head.d.next = (self.head.q.val() & !self.geometry.second.val())
+                        | (self.wide.val() << self.geometry.beat.val());
                     self.index.d.next = 2.into();
                 }
                 2 => {
-                    self.head.d.next = self.head.q.val() | (self.wide.val() << self.geometry.two_beats.val());
+                    self.head.d.next = (self.head.q.val() & !self.geometry.third.val())
+                        | (self.wide.val() << self.geometry.two_beats.val());
                     self.index.d.next = 3.into();
                 }
                 _ => {}
@@ -259,22 +263,23 @@ impl<const W: usize, const L: usize> Logic for TlpRx<W, L> {
         self.out_valid.d.next = self.emit.val();
         if self.emit.val() {
             self.begun.d.next = true;
-            if !self.begun.q.val() {
-                self.out_poisoned.d.next = self.header.val().get_bit(14);
-                self.out_status.d.next = self.header.val().get_bits::<3>(45);
-                self.out_byte_count.d.next = bit_cast::<13, 12>(self.header.val().get_bits::<12>(32));
-                if self.header.val().get_bits::<12>(32) == 0 {
-                    self.out_byte_count.d.next = 4096.into();
-                }
-                self.out_requester.d.next = self.header.val().get_bits::<16>(80);
-                self.out_tag.d.next = self.header.val().get_bits::<8>(72);
-                self.out_lower.d.next = self.header.val().get_bits::<7>(64);
-                self.out_dwords.d.next = bit_cast::<11, 10>(self.header.val().get_bits::<10>(0));
-                if !self.header.val().get_bit(30) {
-                    self.out_dwords.d.next = 0.into();
-                } else if self.header.val().get_bits::<10>(0) == 0 {
-                    self.out_dwords.d.next = 1024.into();
-                }
+        }
+        // Taken over again and again until the first beat goes out, because it is known late that it does.
+        if !self.begun.q.val() {
+            self.out_poisoned.d.next = self.header.val().get_bit(14);
+            self.out_status.d.next = self.header.val().get_bits::<3>(45);
+            self.out_byte_count.d.next = bit_cast::<13, 12>(self.header.val().get_bits::<12>(32));
+            if self.header.val().get_bits::<12>(32) == 0 {
+                self.out_byte_count.d.next = 4096.into();
+            }
+            self.out_requester.d.next = self.header.val().get_bits::<16>(80);
+            self.out_tag.d.next = self.header.val().get_bits::<8>(72);
+            self.out_lower.d.next = self.header.val().get_bits::<7>(64);
+            self.out_dwords.d.next = bit_cast::<11, 10>(self.header.val().get_bits::<10>(0));
+            if !self.header.val().get_bit(30) {
+                self.out_dwords.d.next = 0.into();
+            } else if self.header.val().get_bits::<10>(0) == 0 {
+                self.out_dwords.d.next = 1024.into();
             }
         }
         self.c_valid.next = self.out_valid.q.val();

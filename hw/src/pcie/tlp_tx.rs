@@ -47,6 +47,8 @@ pub struct TlpTx<const W: usize, const L: usize> {
     pub pay_ready: Signal<Out, Bit>,
     pub small_valid: Signal<In, Bit>,
     pub small_addr: Signal<In, Bits<64>>,
+    /// Its address is not below 4 GiB.
+    pub small_wide: Signal<In, Bit>,
     pub small_dwords: Signal<In, Bits<11>>,
     pub small_first_be: Signal<In, Bits<4>>,
     pub small_last_be: Signal<In, Bits<4>>,
@@ -205,6 +207,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         self.grant.pay_last_be.next = self.pay_last_be.val();
         self.grant.small_valid.next = self.small_valid.val();
         self.grant.small_addr.next = self.small_addr.val();
+        self.grant.small_wide.next = self.small_wide.val();
         self.grant.small_dwords.next = self.small_dwords.val();
         self.grant.small_first_be.next = self.small_first_be.val();
         self.grant.small_last_be.next = self.small_last_be.val();
@@ -264,10 +267,10 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         if self.fetch.val() & (self.grant.turn.val() == 3) {
             self.read_waits.d.next = true;
         }
-        self.cpl_ready.next = self.fetch.val() & (self.grant.turn.val() == 0);
-        self.pay_ready.next = self.fetch.val() & (self.grant.turn.val() == 1);
-        self.small_ready.next = self.fetch.val() & (self.grant.turn.val() == 2);
-        self.rd_ready.next = self.fetch.val() & (self.grant.turn.val() == 3);
+        self.cpl_ready.next = self.grant.cpl_ready.val();
+        self.pay_ready.next = self.grant.pay_ready.val();
+        self.small_ready.next = self.grant.small_ready.val();
+        self.rd_ready.next = self.grant.rd_ready.val();
         self.tx_valid.next = self.out_valid.q.val();
         self.tx_data.next = self.out_data.q.val();
         self.tx_keep.next = self.out_keep.q.val();

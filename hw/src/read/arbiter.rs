@@ -43,6 +43,8 @@ pub struct Arbiter {
     state: DFF<Bits<2>>,
     last: DFF<Bits<2>>,
     choice: Signal<Local, Bits<2>>,
+    // The choice of the cycle before. What is offered stays until it is taken, so it holds still.
+    chosen: DFF<Bits<2>>,
     addr: DFF<Bits<64>>,
     bytes: DFF<Bits<13>>,
     tag: DFF<Bits<8>>,
@@ -60,7 +62,7 @@ pub struct Arbiter {
 impl Logic for Arbiter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, last, addr, bytes, tag, dwords, first_be, last_be, issued);
+        dff_setup!(self, clock, state, chosen, last, addr, bytes, tag, dwords, first_be, last_be, issued);
 
         // The source behind the last one comes first; 3 is none.
         self.choice.next = 3.into();
@@ -93,9 +95,10 @@ impl Logic for Arbiter {
                 }
             }
         }
-        self.a_ready.next = (self.state.q.val() == 0) & (self.choice.val() == 0);
-        self.b_ready.next = (self.state.q.val() == 0) & (self.choice.val() == 1);
-        self.c_ready.next = (self.state.q.val() == 0) & (self.choice.val() == 2);
+        self.chosen.d.next = self.choice.val();
+        self.a_ready.next = (self.state.q.val() == 0) & (self.chosen.q.val() == 0);
+        self.b_ready.next = (self.state.q.val() == 0) & (self.chosen.q.val() == 1);
+        self.c_ready.next = (self.state.q.val() == 0) & (self.chosen.q.val() == 2);
 
         self.offset.next = self.addr.q.val().get_bits::<2>(0);
         self.sum.next = self.bytes.q.val() + bit_cast::<13, 2>(self.offset.val()) + 3;
@@ -131,7 +134,7 @@ impl Logic for Arbiter {
         self.issued.d.next = false;
         match self.state.q.val().index() {
             0 => {
-                match self.choice.val().index() {
+                match self.chosen.q.val().index() {
                     0 => {
                         self.addr.d.next = self.a_addr.val();
                         self.bytes.d.next = self.a_bytes.val();
@@ -148,8 +151,9 @@ impl Logic for Arbiter {
                         self.tag.d.next = self.c_tag.val();
                     }
                 }
-                if self.choice.val() != 3 {
-                    self.last.d.next = self.choice.val();
+                if self.chosen.q.val() != 3 {
+                    self.chosen.d.next = 3.into();
+                    self.last.d.next = self.chosen.q.val();
                     self.state.d.next = 1.into();
                 }
             }
@@ -184,6 +188,7 @@ impl Logic for Arbiter {
 
         if self.reset.val() {
             self.state.d.next = 0.into();
+            self.chosen.d.next = 3.into();
             self.last.d.next = 0.into();
             self.issued.d.next = false;
         }

@@ -1,8 +1,8 @@
 //! Finds the read that has waited too long.
 //!
 //! The time of each read is noted when it goes out. A scan looks at one tag after the other, four cycles each: age,
-//! comparison, still outstanding, act. It acts (`expire`, for one cycle) only while `quiet`: no completion is being
-//! judged that may be the answer. A read ends `timeout` units of 1024 cycles after it went out, and at most one
+//! comparison, still outstanding, act. It acts (`expire`, for one cycle) behind two cycles of `quiet`: no completion is
+//! being judged, or comes, that may be the answer. A read ends `timeout` units of 1024 cycles after it went out, and at most one
 //! unit, one round of 128 cycles and the wait for `quiet` later.
 
 use crate::read::table::Table;
@@ -27,21 +27,32 @@ pub struct Expiry {
     step: DFF<Bits<2>>,
     age: DFF<Bits<17>>,
     late: DFF<Bit>,
+    // In the cycle before: quiet; the tag was outstanding.
+    was_quiet: DFF<Bit>,
+    still: DFF<Bit>,
+    over: DFF<Bit>,
+    over_tag: DFF<Bits<5>>,
+    act: Signal<Local, Bit>,
 }
 
 impl Logic for Expiry {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, now, scan, step, age, late);
+        dff_setup!(self, clock, now, scan, step, age, late, was_quiet, still, over, over_tag);
         self.stamp.clock.next = self.clock.val();
         self.stamp.write_enable.next = self.i_valid.val();
         self.stamp.write_address.next = self.i_tag.val();
         self.stamp.write_data.next = self.now.q.val().get_bits::<17>(10);
         self.stamp.read_address.next = self.scan.q.val();
 
+        self.was_quiet.d.next = self.quiet.val();
+        self.still.d.next = self.outstanding.val().get_bit(self.scan.q.val().index());
         self.now.d.next = self.now.q.val() + 1;
-        self.expire.next = false;
-        self.tag.next = self.scan.q.val();
+        self.act.next = false;
+        self.over.d.next = self.act.val();
+        self.over_tag.d.next = self.scan.q.val();
+        self.expire.next = self.over.q.val();
+        self.tag.next = self.over_tag.q.val();
         self.step.d.next = self.step.q.val() + 1;
         match self.step.q.val().index() {
             0 => {
@@ -56,9 +67,9 @@ impl Logic for Expiry {
             _ => {
                 if !self.late.q.val() {
                     self.scan.d.next = self.scan.q.val() + 1;
-                } else if self.quiet.val() {
-                    // Asked again: a completion that was being judged may have been its answer.
-                    self.expire.next = self.outstanding.val().get_bit(self.scan.q.val().index());
+                } else if self.quiet.val() & self.was_quiet.q.val() {
+                    // Asked again: a completion that was being judged may have been its answer. Since the cycle before, none was.
+                    self.act.next = self.still.q.val();
                     self.scan.d.next = self.scan.q.val() + 1;
                 } else {
                     self.step.d.next = 3.into();
@@ -67,13 +78,14 @@ impl Logic for Expiry {
         }
         // The tag goes out anew: what was found out about it is void.
         if self.i_valid.val() & (self.i_tag.val() == self.scan.q.val()) {
-            self.expire.next = false;
+            self.act.next = false;
             self.scan.d.next = self.scan.q.val();
             self.step.d.next = 0.into();
         }
         if self.reset.val() {
             self.step.d.next = 0.into();
             self.late.d.next = false;
+            self.over.d.next = false;
         }
     }
 }

@@ -54,10 +54,9 @@ pub struct Prefetch {
     /// This beat is for this queue, and its first half descriptor goes here (of 128 on chip).
     pub mine: Signal<Out, Bit>,
     pub place: Signal<Out, Bits<7>>,
-    /// On chip and not taken: index (mod 128) of the first, and of what has not arrived. Not while `flush`.
-    pub first: Signal<Out, Bits<7>>,
-    pub arrived: Signal<Out, Bits<7>>,
-    pub flush: Signal<Out, Bit>,
+    /// A descriptor is there and not taken, nor being taken in this cycle; its place of 64 on chip.
+    pub ready: Signal<Out, Bit>,
+    pub front: Signal<Out, Bits<6>>,
     /// The first is taken.
     pub take: Signal<In, Bit>,
     pub head: Signal<Out, Bits<16>>,
@@ -85,7 +84,7 @@ pub struct Prefetch {
     paged: Signal<Local, Bit>,
     page: DFF<Bits<9>>,
     page_mask: DFF<Bits<9>>,
-    slot: Signal<Local, Bits<16>>,
+    slot: DFF<Bits<16>>,
     in_page: Signal<Local, Bits<9>>,
     run: Signal<Local, Bit>,
     ours: Signal<Local, Bit>,
@@ -98,6 +97,8 @@ pub struct Prefetch {
     level: Signal<Local, Bits<7>>,
     // Low water. `armed`: an event may come; after the first it takes LOW_WATER + BATCH, the mark, to arm it.
     taken: DFF<Bits<16>>,
+    // taken + 1, so that `take` decides between answers that are there already.
+    after: DFF<Bits<16>>,
     left: DFF<Bits<16>>,
     mark: DFF<Bits<17>>,
     again: DFF<Bit>,
@@ -140,9 +141,8 @@ impl Default for Prefetch {
             t_done_cause: Default::default(),
             mine: Default::default(),
             place: Default::default(),
-            first: Default::default(),
-            arrived: Default::default(),
-            flush: Default::default(),
+            ready: Default::default(),
+            front: Default::default(),
             take: Default::default(),
             head: Default::default(),
             chip: Default::default(),
@@ -179,6 +179,7 @@ impl Default for Prefetch {
             there: Default::default(),
             level: Default::default(),
             taken: Default::default(),
+            after: Default::default(),
             left: Default::default(),
             mark: Default::default(),
             again: Default::default(),
@@ -198,8 +199,8 @@ impl Logic for Prefetch {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, next, host, on_chip, wanted, overrun, count, room, failed, address);
-        dff_setup!(self, clock, limit, size, mask, page, page_mask);
-        dff_setup!(self, clock, filled, written, there, taken, left, mark, again, armed, low, fault, fault_cause, pulse);
+        dff_setup!(self, clock, limit, size, mask, page, page_mask, slot);
+        dff_setup!(self, clock, filled, written, there, taken, after, left, mark, again, armed, low, fault, fault_cause, pulse);
 
         self.run.next = self.enable.val() & !self.stopped.val() & !self.failed.q.val() & !self.dead.val();
         // Another queue may have the same tag: an answer is ours only while we wait for one.
@@ -219,7 +220,8 @@ impl Logic for Prefetch {
         self.page.d.next = (bit_cast::<9, 1>(self.paged.val().into()) << 8)
             | bit_cast::<9, 8>(self.size.q.val().get_bits::<8>(0));
         self.page_mask.d.next = self.page.q.val() - 1;
-        self.slot.next = self.next.q.val() & self.mask.q.val();
+        // The state machine needs it five cycles later.
+        self.slot.d.next = self.next.q.val() & self.mask.q.val();
         self.in_page.next = self.next.q.val().get_bits::<9>(0) & self.page_mask.q.val();
 
         // What the next state compares with.
@@ -315,7 +317,7 @@ impl Logic for Prefetch {
 
         self.r_valid.next = (self.state.q.val() == 7) & !self.dead.val();
         self.address.d.next =
-            (bit_cast::<64, 52>(self.base.val()) << 12) + (bit_cast::<64, 16>(self.slot.val()) << 4);
+            (bit_cast::<64, 52>(self.base.val()) << 12) + (bit_cast::<64, 16>(self.slot.q.val()) << 4);
         self.r_addr.next = self.address.q.val();
         self.r_bytes.next = bit_cast::<13, 9>(self.count.q.val()) << 4;
 
@@ -327,12 +329,14 @@ impl Logic for Prefetch {
         }
         self.written.d.next = self.filled.q.val().get_bits::<7>(1);
         self.there.d.next = self.written.q.val();
+        self.front.next = self.taken.q.val().get_bits::<6>(0);
+        self.ready.next = (self.taken.q.val().get_bits::<7>(0) != self.there.q.val()) & !self.forget.val();
         if self.take.val() {
-            self.taken.d.next = self.taken.q.val() + 1;
+            self.taken.d.next = self.after.q.val();
+            self.after.d.next = self.after.q.val() + 1;
+            self.front.next = self.after.q.val().get_bits::<6>(0);
+            self.ready.next = (self.after.q.val().get_bits::<7>(0) != self.there.q.val()) & !self.forget.val();
         }
-        self.first.next = self.taken.q.val().get_bits::<7>(0);
-        self.arrived.next = self.there.q.val();
-        self.flush.next = self.forget.val();
 
         self.left.d.next = self.tail.val() - self.taken.q.val();
         self.mark.d.next = bit_cast::<17, 16>(self.low_water.val()) + bit_cast::<17, 8>(self.batch.val());
@@ -358,6 +362,7 @@ impl Logic for Prefetch {
             self.state.d.next = 0.into();
             self.next.d.next = 0.into();
             self.taken.d.next = 0.into();
+            self.after.d.next = 1.into();
             self.left.d.next = 0.into();
             self.filled.d.next = 0.into();
             self.written.d.next = 0.into();

@@ -75,10 +75,6 @@ pub struct Descriptors<const W: usize, const N: usize, const G: usize, const B: 
     beat_lanes: DFF<Bits<5>>,
     beat_data: DFF<Bits<W>>,
     // The queue that is wanted; the one that shows.
-    first: Signal<Local, Bits<7>>,
-    second: Signal<Local, Bits<7>>,
-    arrived: Signal<Local, Bits<7>>,
-    live: Signal<Local, Bit>,
     pop: Signal<Local, Bit>,
     shown: DFF<Bits<4>>,
     valid: DFF<Bit>,
@@ -140,10 +136,6 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
             beat_place: Default::default(),
             beat_lanes: Default::default(),
             beat_data: Default::default(),
-            first: Default::default(),
-            second: Default::default(),
-            arrived: Default::default(),
-            live: Default::default(),
             pop: Default::default(),
             shown: Default::default(),
             valid: Default::default(),
@@ -180,9 +172,10 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
         self.ours.next = false;
         self.whose.next = 0.into();
         self.place.next = 0.into();
-        self.first.next = 0.into();
-        self.arrived.next = 0.into();
-        self.live.next = false;
+        self.shown.d.next = self.want.val();
+        self.store.r_queue.next = self.want.val();
+        self.store.r_slot.next = 0.into();
+        self.valid.d.next = false;
         for i in 0_usize..N {
             self.tag[i].next = self.first_tag.val() | (i.to_bits::<8>() & 7);
             self.queue[i].clock.next = self.clock.val();
@@ -215,9 +208,8 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
                 self.place.next = self.place.val() | self.queue[i].place.val();
             }
             if self.want.val() == i.to_bits::<4>() {
-                self.first.next = self.queue[i].first.val();
-                self.arrived.next = self.queue[i].arrived.val();
-                self.live.next = !self.queue[i].flush.val();
+                self.store.r_slot.next = self.queue[i].front.val();
+                self.valid.d.next = self.queue[i].ready.val();
             }
             self.queue[i].take.next = self.pop.val() & (self.shown.q.val() == i.to_bits::<4>());
             self.head[i].next = self.queue[i].head.val();
@@ -242,16 +234,6 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
         self.store.w_lanes.next = self.beat_lanes.q.val();
         self.store.w_data.next = self.beat_data.q.val();
 
-        // Out of it: the first, or the second when the first is taken in this cycle.
-        self.second.next = self.first.val() + 1;
-        self.shown.d.next = self.want.val();
-        self.store.r_queue.next = self.want.val();
-        self.store.r_slot.next = self.first.val().get_bits::<6>(0);
-        self.valid.d.next = self.live.val() & (self.first.val() != self.arrived.val());
-        if self.pop.val() & (self.shown.q.val() == self.want.val()) {
-            self.store.r_slot.next = self.second.val().get_bits::<6>(0);
-            self.valid.d.next = self.live.val() & (self.second.val() != self.arrived.val());
-        }
         self.d_valid.next = self.valid.q.val();
         self.d_data.next = self.store.r_data.val();
 

@@ -136,6 +136,7 @@ impl<const W: usize, const G: usize, const B: usize, const A: usize> Logic for S
                 self.bank[i].write_address.next = self.next_row.q.val().get_bits::<A>(0);
             }
             self.bank[i].write_data.next = self.data.q.val().get_bits::<64>(64 * i);
+            self.bank[i].read_enable.next = true;
             self.bank[i].read_address.next = self.slot_row.val().get_bits::<A>(0);
             self.row.part[i].next = self.bank[i].read_data.val();
         }

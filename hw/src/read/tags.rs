@@ -322,7 +322,7 @@ impl<const W: usize, const L: usize> Logic for Tags<W, L> {
         self.expiry.i_valid.next = self.i1_valid.q.val();
         self.expiry.i_tag.next = self.i1_tag.q.val();
         self.expiry.outstanding.next = self.outstanding.q.val();
-        self.expiry.quiet.next = !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val();
+        self.expiry.quiet.next = !self.c_valid.val() & !self.v1.q.val() & !self.v2.q.val() & !self.open.q.val();
 
         self.progress_bit.next = 0.into();
         if self.advance.val() {

@@ -16,12 +16,14 @@ pub struct RwReg {
     pub bus_write: Signal<In, Bit>,
     pub bus_read: Signal<In, Bit>,
     pub rdata: Signal<Out, Bits<32>>,
-    /// The value, from the cycle after the write on.
+    /// The value, from the second cycle after the write on.
     pub value: Signal<Out, Bits<32>>,
     /// One cycle: `value` was just written.
     pub written: Signal<Out, Bit>,
     state: DFF<Bits<32>>,
+    // Written to in the cycle before; in the one before that. The bus holds what is written for so long.
     strobe: DFF<Bit>,
+    done: DFF<Bit>,
     hit: DFF<Bit>,
     here: Signal<Local, Bit>,
     address: Constant<Bits<16>>,
@@ -45,6 +47,7 @@ impl RwReg {
             written: Default::default(),
             state: Default::default(),
             strobe: Default::default(),
+            done: Default::default(),
             hit: Default::default(),
             here: Default::default(),
             address: Constant::new(u64::from(address).into()),
@@ -58,17 +61,18 @@ impl RwReg {
 impl Logic for RwReg {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, strobe, hit);
+        dff_setup!(self, clock, state, strobe, done, hit);
         self.here.next = self.bus_addr.val() == self.address.val();
         self.strobe.d.next = self.bus_write.val() & self.here.val();
-        if self.bus_write.val() & self.here.val() {
+        self.done.d.next = self.strobe.q.val();
+        if self.strobe.q.val() {
             self.state.d.next = self.bus_wdata.val() & self.mask.val();
         }
         if self.bus_read.val() {
             self.hit.d.next = self.here.val() & self.readable.val();
         }
         self.value.next = self.state.q.val();
-        self.written.next = self.strobe.q.val();
+        self.written.next = self.done.q.val();
         self.rdata.next = 0.into();
         if self.hit.q.val() {
             self.rdata.next = self.state.q.val();
@@ -76,6 +80,7 @@ impl Logic for RwReg {
         if self.reset.val() {
             self.state.d.next = self.after_reset.val();
             self.strobe.d.next = false;
+            self.done.d.next = false;
             self.hit.d.next = false;
         }
     }

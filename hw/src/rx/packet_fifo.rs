@@ -93,6 +93,7 @@ pub struct PacketFifo<const W: usize, const K: usize, const Q: usize, const A: u
     no_descriptor_pulse: DFF<Bit>,
     wire_bytes: Signal<Local, Bits<8>>,
     full_cause: Signal<Local, Bit>,
+    faulty: Signal<Local, Bit>,
     waits_cause: Signal<Local, Bit>,
     keep: Signal<Local, Bit>,
     roll_back: Signal<Local, Bit>,
@@ -185,6 +186,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             long: Default::default(),
             short: Default::default(),
             full_cause: Default::default(),
+            faulty: Default::default(),
             waits_cause: Default::default(),
             keep: Default::default(),
             roll_back: Default::default(),
@@ -246,32 +248,22 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         if self.over.q.val() {
             self.waits_cause.next = self.waiting.q.val();
         }
-        self.keep.next = self.verdict.q.val()
-            & !(self.off.q.val() | self.bad.q.val() | self.short.q.val() | self.long.q.val() | self.full_cause.val());
+        self.faulty.next = self.off.q.val() | self.bad.q.val() | self.short.q.val() | self.long.q.val();
+        self.keep.next = self.verdict.q.val() & !self.faulty.val() & !self.full_cause.val();
         self.roll_back.next = self.verdict.q.val() & !self.keep.val();
         self.commit.next = self.keep.val();
         self.length.next = self.count.q.val().get_bits::<14>(0);
         self.frame_pulse.d.next = self.verdict.q.val();
-        self.disabled_pulse.d.next = false;
-        self.bad_pulse.d.next = false;
-        self.undersize_pulse.d.next = false;
-        self.oversize_pulse.d.next = false;
-        self.fifo_pulse.d.next = false;
-        self.no_descriptor_pulse.d.next = false;
-        if self.roll_back.val() {
-            if self.off.q.val() {
-                self.disabled_pulse.d.next = true;
-            } else if self.bad.q.val() {
-                self.bad_pulse.d.next = true;
-            } else if self.short.q.val() {
-                self.undersize_pulse.d.next = true;
-            } else if self.long.q.val() {
-                self.oversize_pulse.d.next = true;
-            } else {
-                self.fifo_pulse.d.next = !self.waits_cause.val();
-                self.no_descriptor_pulse.d.next = self.waits_cause.val();
-            }
-        }
+        self.disabled_pulse.d.next = self.verdict.q.val() & self.off.q.val();
+        self.bad_pulse.d.next = self.verdict.q.val() & self.bad.q.val() & !self.off.q.val();
+        self.undersize_pulse.d.next =
+            self.verdict.q.val() & self.short.q.val() & !self.off.q.val() & !self.bad.q.val();
+        self.oversize_pulse.d.next =
+            (self.verdict.q.val() & self.long.q.val()) & !(self.off.q.val() | self.bad.q.val() | self.short.q.val());
+        self.fifo_pulse.d.next =
+            (self.verdict.q.val() & !self.faulty.val()) & (self.full_cause.val() & !self.waits_cause.val());
+        self.no_descriptor_pulse.d.next =
+            (self.verdict.q.val() & !self.faulty.val()) & (self.full_cause.val() & self.waits_cause.val());
 
         // The frame of the registered beat. A frame known to be too long is written no further.
         self.first.next = !self.middle.q.val();
@@ -341,6 +333,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.beat_valid.next = self.valid.q.val();
         self.beat_first.next = self.first.val();
         self.beat_data.next = self.data.q.val();
+        self.ram.read_enable.next = true;
         self.ram.read_address.next = self.read_address.val();
         self.read_data.next = self.ram.read_data.val();
         self.frame_in.next = self.frame_pulse.q.val();

@@ -1,7 +1,7 @@
 //! Receive-side scaling: a hash of addresses and ports, and from it a queue.
 //!
 //! ```text
-//! fields → type, input of 36 bytes → 1: nine partial hashes → 2: hash → 3: row of the table → 4: queue → out
+//! fields → type, input of 36 bytes → 1: eleven partial hashes → 2: hash → 3: row of the table → 4: queue → out
 //! ```
 //!
 //! Which frames are hashed over what: `ferronic_contract::parse`. IPv6 fills the input with source, destination and ports.
@@ -45,11 +45,11 @@ pub struct Rss {
     pub hash: Signal<Out, Bits<32>>,
     pub hash_type: Signal<Out, Bits<3>>,
     pub out_queue: Signal<Out, Bits<4>>,
-    toeplitz: [Toeplitz; 9],
+    toeplitz: [Toeplitz; 11],
     rows: Ram<16, 5>,
     entries: Join<4, 4, 16>,
     ports: Join<8, 4, 32>,
-    partial: [DFF<Bits<32>>; 9],
+    partial: [DFF<Bits<32>>; 11],
     a_valid: DFF<Bit>,
     a_type: DFF<Bits<3>>,
     b_valid: DFF<Bit>,
@@ -113,7 +113,8 @@ impl Default for Rss {
             hash: Default::default(),
             hash_type: Default::default(),
             out_queue: Default::default(),
-            toeplitz: std::array::from_fn(Toeplitz::at),
+            // The last two: destination and ports as IPv4 has them.
+            toeplitz: std::array::from_fn(|i| Toeplitz::at(if i < 9 { i } else { i - 8 })),
             rows: Default::default(),
             entries: Default::default(),
             ports: Default::default(),
@@ -202,27 +203,29 @@ impl Logic for Rss {
             self.toeplitz[i + 4].word.next = self.destination.val().get_bits::<32>(32 * i);
         }
         self.toeplitz[8].word.next = self.ports.whole.val();
-        if self.v4.val() {
-            self.toeplitz[1].word.next = self.destination.val().get_bits::<32>(0);
-            self.toeplitz[2].word.next = self.ports.whole.val();
-        }
+        self.toeplitz[9].word.next = self.destination.val().get_bits::<32>(0);
+        self.toeplitz[10].word.next = self.ports.whole.val();
         self.sum.next = 0.into();
-        for i in 0_usize..9 {
+        for i in 0_usize..11 {
             self.partial[i].clock.next = self.clock.val();
             self.partial[i].d.next = self.toeplitz[i].hash.val();
             self.sum.next = self.sum.val() ^ self.partial[i].q.val();
         }
         // What does not count is left out here, by a reset of the register: a gate at each bit of the input costs a LUT.
+        // Of IPv4, the source is the first word alone.
         if !self.v6.val() {
             for i in 4_usize..9 {
                 self.partial[i].d.next = 0.into();
             }
         }
+        if !self.v4.val() {
+            for i in 9_usize..11 {
+                self.partial[i].d.next = 0.into();
+            }
+        }
         if !self.with_ports.val() {
             self.partial[8].d.next = 0.into();
-            if self.v4.val() {
-                self.partial[2].d.next = 0.into();
-            }
+            self.partial[10].d.next = 0.into();
         }
         self.a_valid.d.next = self.valid.val();
         self.a_type.d.next = self.type_now.val();
@@ -243,6 +246,7 @@ impl Logic for Rss {
         self.rows.write_address.next = self.t_address.val();
         self.rows.write_data.next = self.entries.whole.val();
         self.read_row.next = self.b_hash.q.val().get_bits::<5>(2);
+        self.rows.read_enable.next = true;
         self.rows.read_address.next = self.read_row.val();
         self.c_fresh.d.next = self.t_write.val() & (self.t_address.val() == self.read_row.val());
         self.c_written.d.next = self.entries.whole.val();

@@ -109,6 +109,8 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     complete: Complete<NQ>,
     run: Signal<Local, Bits<16>>,
     running: Signal<Local, Bits<16>>,
+    active: DFF<Bit>,
+    quiet: DFF<Bit>,
     rest: [Signal<Local, Bit>; NQ],
     resting: Signal<Local, Bits<16>>,
     answer: Signal<Local, Bits<32>>,
@@ -203,6 +205,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             complete: Default::default(),
             run: Default::default(),
             running: Default::default(),
+            active: Default::default(),
+            quiet: Default::default(),
             rest: std::array::from_fn(|_| Default::default()),
             resting: Default::default(),
             answer: Default::default(),
@@ -221,7 +225,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const S: usize, const B: usize, const NQ: usize, const T: usize> Logic for RxSide<W, K, Q, A, AP1, N, H, S, B, NQ, T> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, take, scatter, split, split_bytes);
+        dff_setup!(self, clock, active, quiet, take, scatter, split, split_bytes);
         self.intake.clock.next = self.clock.val();
         self.intake.reset.next = self.reset.val();
         self.descriptors.clock.next = self.clock.val();
@@ -261,7 +265,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.intake.bus_wdata.next = self.bus_wdata.val();
         self.intake.bus_write.next = self.bus_write.val();
         self.intake.bus_read.next = self.bus_read.val();
-        self.intake.active.next = self.rx_enable.val() & self.running.val().any();
+        self.active.d.next = self.rx_enable.val() & self.running.val().any();
+        self.intake.active.next = self.active.q.val();
         self.intake.starved.next = self.deliver.starved.val();
         self.intake.free.next = self.payload.free.val();
         self.intake.read_address.next = self.payload.read_address.val();
@@ -434,7 +439,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             self.fire.next = self.fire.val().replace_bit(i, self.vector[i].fire.val());
         }
         self.rdata.next = self.answer.val();
-        self.idle.next = (self.intake.idle.val() & self.resting.val().all())
+        self.idle.next = self.quiet.q.val();
+        self.quiet.d.next = (self.intake.idle.val() & self.resting.val().all())
             & (!self.deliver.busy.val() & !self.payload.busy.val());
 
         // What became of the oldest frame.

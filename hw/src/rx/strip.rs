@@ -1,8 +1,8 @@
 //! Takes the outer VLAN tag out of a frame, and keeps it.
 //!
 //! ```text
-//! wire → beat held back ─┬→ upper bytes ─┐
-//!   └──── next beat ─────┴→ low 4 bytes ─┴→ s_*
+//! wire → register ─┬→ beat held back ─┬→ upper bytes ─┐
+//!                  └──── next beat ───┴→ low 4 bytes ─┴→ s_*
 //! ```
 //!
 //! Bytes 12 to 15 go when they are a tag of a kind that is enabled and a type follows them: 18 bytes or more. All behind
@@ -20,7 +20,7 @@ use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
 
 /// Cycles from the wire's last beat to the one that leaves.
-pub const LATENCY: usize = 2;
+pub const LATENCY: usize = 3;
 /// Where the tag begins.
 const TAG: usize = 12;
 /// The last byte of the type behind the tag.
@@ -46,6 +46,15 @@ pub struct Strip<const W: usize, const K: usize> {
     pub s_last: Signal<Out, Bit>,
     pub s_error: Signal<Out, Bit>,
     pub s_info: Signal<Out, Bits<50>>,
+    // The beat that came last from the wire, and what its two bytes at the tag's place say.
+    in_valid: DFF<Bit>,
+    in_data: DFF<Bits<W>>,
+    in_keep: DFF<Bits<K>>,
+    in_last: DFF<Bit>,
+    in_error: DFF<Bit>,
+    in_tag_c: DFF<Bit>,
+    in_tag_s: DFF<Bit>,
+    in_now: DFF<Bits<32>>,
     // Beats of the frame that came before: 0, 1, more.
     place: DFF<Bits<2>>,
     // The beat held back. `bears_tag`: it has a tag to remove, if the frame is long enough; `whole`: this beat shows that it is.
@@ -74,8 +83,6 @@ pub struct Strip<const W: usize, const K: usize> {
     moved_data: Signal<Local, Bits<W>>,
     moved_keep: Signal<Local, Bits<K>>,
     tpid: Signal<Local, Bits<16>>,
-    tag_c: Signal<Local, Bit>,
-    tag_s: Signal<Local, Bit>,
     tag: Signal<Local, Bits<16>>,
     follows: Signal<Local, Bit>,
     strip: Signal<Local, Bit>,
@@ -126,6 +133,14 @@ impl<const W: usize, const K: usize> Default for Strip<W, K> {
             s_last: Default::default(),
             s_error: Default::default(),
             s_info: Default::default(),
+            in_valid: Default::default(),
+            in_data: Default::default(),
+            in_keep: Default::default(),
+            in_last: Default::default(),
+            in_error: Default::default(),
+            in_tag_c: Default::default(),
+            in_tag_s: Default::default(),
+            in_now: Default::default(),
             place: Default::default(),
             valid: Default::default(),
             first: Default::default(),
@@ -151,8 +166,6 @@ impl<const W: usize, const K: usize> Default for Strip<W, K> {
             moved_data: Default::default(),
             moved_keep: Default::default(),
             tpid: Default::default(),
-            tag_c: Default::default(),
-            tag_s: Default::default(),
             tag: Default::default(),
             follows: Default::default(),
             strip: Default::default(),
@@ -181,24 +194,36 @@ impl<const W: usize, const K: usize> Default for Strip<W, K> {
 impl<const W: usize, const K: usize> Logic for Strip<W, K> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, in_valid, in_data, in_keep, in_last, in_error, in_tag_c, in_tag_s, in_now);
         dff_setup!(self, clock, place, valid, first, last, error, bears_tag, service, whole, data, keep, arrival);
         dff_setup!(self, clock, out_valid, out_last, out_error, out_data, out_keep, tci, stripped, stripped_s, stamp);
 
+        // From the wire.
+        self.in_valid.d.next = self.wire_valid.val();
+        self.in_data.d.next = self.wire_data.val();
+        self.in_keep.d.next = self.wire_keep.val();
+        self.in_last.d.next = self.wire_last.val();
+        self.in_error.d.next = self.wire_error.val();
+        self.in_now.d.next = self.now.val();
+        self.tpid.next = self.wire_data.val().get_bits::<16>(self.tpid_at.val().index());
+        self.in_tag_c.d.next = self.strip_c.val() & (self.tpid.val() == self.tpid_c.val());
+        self.in_tag_s.d.next = self.strip_s.val() & (self.tpid.val() == self.tpid_s.val());
+
         // The beat held back and the one behind it.
-        self.follows.next = self.wire_valid.val() & !self.last.q.val();
-        self.leave.next = self.valid.q.val() & (self.last.q.val() | self.wire_valid.val());
+        self.follows.next = self.in_valid.q.val() & !self.last.q.val();
+        self.leave.next = self.valid.q.val() & (self.last.q.val() | self.in_valid.q.val());
         self.strip.next =
-            self.bears_tag.q.val() & (self.whole.q.val() | (self.follows.val() & self.wire_keep.val().get_bit(1)));
+            self.bears_tag.q.val() & (self.whole.q.val() | (self.follows.val() & self.in_keep.q.val().get_bit(1)));
         self.moving.next = self.strip.val() | (self.stripped.q.val() & !self.first.q.val());
         self.used_up.next = self.valid.q.val()
             & self.moving.val()
             & self.follows.val()
-            & self.wire_last.val()
-            & !self.wire_keep.val().get_bit(4);
+            & self.in_last.q.val()
+            & !self.in_keep.q.val().get_bit(4);
 
         // All moved up by four bytes; nothing moves into a last beat.
-        self.next_data.next = self.wire_data.val().get_bits::<32>(0);
-        self.next_keep.next = self.wire_keep.val().get_bits::<4>(0);
+        self.next_data.next = self.in_data.q.val().get_bits::<32>(0);
+        self.next_keep.next = self.in_keep.q.val().get_bits::<4>(0);
         if self.last.q.val() {
             self.next_keep.next = 0.into();
         }
@@ -209,7 +234,7 @@ impl<const W: usize, const K: usize> Logic for Strip<W, K> {
 
         self.out_valid.d.next = self.leave.val();
         self.out_last.d.next = self.last.q.val() | self.used_up.val();
-        self.out_error.d.next = (self.last.q.val() & self.error.q.val()) | (self.used_up.val() & self.wire_error.val());
+        self.out_error.d.next = (self.last.q.val() & self.error.q.val()) | (self.used_up.val() & self.in_error.q.val());
         self.out_data.d.next = self.data.q.val();
         self.out_keep.d.next = self.keep.q.val();
         if self.moving.val() {
@@ -237,25 +262,22 @@ impl<const W: usize, const K: usize> Logic for Strip<W, K> {
         }
 
         // The next beat to hold back.
-        self.tpid.next = self.wire_data.val().get_bits::<16>(self.tpid_at.val().index());
-        self.tag_c.next = self.strip_c.val() & (self.tpid.val() == self.tpid_c.val());
-        self.tag_s.next = self.strip_s.val() & (self.tpid.val() == self.tpid_s.val());
         if self.leave.val() {
             self.valid.d.next = false;
         }
-        if self.wire_valid.val() {
+        if self.in_valid.q.val() {
             self.valid.d.next = !self.used_up.val();
             self.first.d.next = self.place.q.val() == 0;
-            self.last.d.next = self.wire_last.val();
-            self.error.d.next = self.wire_error.val();
+            self.last.d.next = self.in_last.q.val();
+            self.error.d.next = self.in_error.q.val();
             self.bears_tag.d.next =
-                (self.place.q.val() == self.tag_place.val()) & (self.tag_c.val() | self.tag_s.val());
-            self.service.d.next = self.tag_s.val();
-            self.whole.d.next = (self.wire_keep.val() & self.type_end.val()).any();
-            self.data.d.next = self.wire_data.val();
-            self.keep.d.next = self.wire_keep.val();
-            self.arrival.d.next = self.now.val();
-            if self.wire_last.val() {
+                (self.place.q.val() == self.tag_place.val()) & (self.in_tag_c.q.val() | self.in_tag_s.q.val());
+            self.service.d.next = self.in_tag_s.q.val();
+            self.whole.d.next = (self.in_keep.q.val() & self.type_end.val()).any();
+            self.data.d.next = self.in_data.q.val();
+            self.keep.d.next = self.in_keep.q.val();
+            self.arrival.d.next = self.in_now.q.val();
+            if self.in_last.q.val() {
                 self.place.d.next = 0.into();
             } else if self.place.q.val() != self.two.val() {
                 self.place.d.next = self.place.q.val() + self.one.val();
@@ -273,6 +295,7 @@ impl<const W: usize, const K: usize> Logic for Strip<W, K> {
             | (bit_cast::<50, 32>(self.stamp.q.val()) << 18);
 
         if self.reset.val() {
+            self.in_valid.d.next = false;
             self.place.d.next = 0.into();
             self.valid.d.next = false;
             self.out_valid.d.next = false;

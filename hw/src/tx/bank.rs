@@ -51,6 +51,7 @@ impl<const W: usize, const A: usize> Logic for Bank<W, A> {
             self.ram.write_address.next = self.next_row.val().get_bits::<A>(0);
         }
         self.ram.write_data.next = self.data.val().get_bits::<32>(self.place.val().index());
+        self.ram.read_enable.next = true;
         self.ram.read_address.next = self.read_row.val();
         self.read_data.next = bit_cast::<W, 32>(self.ram.read_data.val()) << self.place.val();
     }

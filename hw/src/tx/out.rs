@@ -57,6 +57,7 @@ pub struct Sender<const W: usize, const K: usize, const A: usize, const D: usize
     extent: Signal<Local, Bits<15>>,
     rows: Signal<Local, Bits<12>>,
     count: Signal<Local, Bits<12>>,
+    room: DFF<Bit>,
     issue: Signal<Local, Bit>,
     closing: Signal<Local, Bit>,
     v0: DFF<Bit>,
@@ -131,6 +132,7 @@ impl<const W: usize, const K: usize, const A: usize, const D: usize, const X: us
             extent: Default::default(),
             rows: Default::default(),
             count: Default::default(),
+            room: Default::default(),
             issue: Default::default(),
             closing: Default::default(),
             v0: Default::default(),
@@ -170,7 +172,7 @@ impl<const W: usize, const K: usize, const A: usize, const D: usize, const X: us
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, length, offset, skip, left, spills, tail, opening, next_row);
+        dff_setup!(self, clock, state, length, offset, skip, left, spills, tail, opening, next_row, room);
         dff_setup!(self, clock, v0, first0, last0, offset0, tail0, v1, first1, last1, offset1, tail1, word1, earlier);
         dff_setup!(self, clock, v2, last2, tail2, data2, sent3, dropped3);
         self.frames.clock.next = self.clock.val();
@@ -197,7 +199,9 @@ impl<const W: usize, const K: usize, const A: usize, const D: usize, const X: us
         self.count.next = bit_cast::<12, 14>(self.past.val() >> self.k_log2.val()) + 1;
 
         self.dropped3.d.next = false;
-        self.issue.next = (self.state.q.val() == 2) & (self.beats.level.val() <= 8);
+        // Five rows may be on their way when this is seen.
+        self.room.d.next = self.beats.level.val() <= 8;
+        self.issue.next = (self.state.q.val() == 2) & self.room.q.val();
         self.closing.next = self.left.q.val() == 0;
         match self.state.q.val().index() {
             0 => {

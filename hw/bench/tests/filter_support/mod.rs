@@ -18,6 +18,7 @@ pub struct Bench {
     /// Register writes to come, and cycles until the bus can bring the next.
     pub writes: VecDeque<(u32, u32)>,
     pub pause: u32,
+    written: u32,
     pub ready: bool,
     pub cycle: u32,
     pub sent: usize,
@@ -40,6 +41,7 @@ impl Bench {
             tables,
             writes: VecDeque::new(),
             pause: 0,
+            written: 0x5A5A_5A5A,
             ready: true,
             cycle: 0,
             sent: 0,
@@ -102,7 +104,9 @@ impl Bench {
         let (filter, regs) = (&mut self.filter, &mut self.regs);
         let write = if self.pause == 0 { self.writes.pop_front() } else { None };
         self.pause = if write.is_some() { 2 } else { self.pause.saturating_sub(1) };
-        let (address, data) = write.unwrap_or((FILTER + COMMIT.offset, 0x5A5A_5A5A));
+        // What is written stays on the bus, the address does not.
+        let (address, data) = write.unwrap_or((FILTER + COMMIT.offset, self.written));
+        self.written = data;
         regs.set_bus_write(write.is_some());
         regs.set_bus_addr(address as u16);
         regs.set_bus_wdata(data);

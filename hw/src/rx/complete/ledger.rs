@@ -23,6 +23,8 @@ pub struct Ledger {
     pub wthresh: Signal<In, Bits<8>>,
     pub wtimer: Signal<In, Bits<24>>,
     pub index_enable: Signal<In, Bit>,
+    /// Completions of 16 bytes.
+    pub compact: Signal<In, Bit>,
     /// A completion of this queue is to come.
     pub holds: Signal<In, Bit>,
     pub push: Signal<In, Bit>,
@@ -44,8 +46,8 @@ pub struct Ledger {
     /// Place of the next completion that comes, and of the next to be written.
     pub tail: Signal<Out, Bits<4>>,
     pub first: Signal<Out, Bits<4>>,
-    /// Completions that can be written; the index of the first.
-    pub ready: Signal<Out, Bits<5>>,
+    /// Completions that can be written in one line, as of the cycle before; the index of the first.
+    pub ready: Signal<Out, Bits<3>>,
     pub index: Signal<Out, Bits<16>>,
     pub producer: Signal<Out, Bits<16>>,
     pub idle: Signal<Out, Bit>,
@@ -64,6 +66,8 @@ pub struct Ledger {
     seen: DFF<Bits<16>>,
     // Writes under way.
     flying: DFF<Bits<3>>,
+    together: DFF<Bits<3>>,
+    space: Signal<Local, Bits<3>>,
     level: Signal<Local, Bits<5>>,
     waiting: Signal<Local, Bits<5>>,
     quiet: Signal<Local, Bit>,
@@ -74,7 +78,7 @@ impl Logic for Ledger {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, pushed, released, claimed, freed, has_room, timer, batch, left);
-        dff_setup!(self, clock, owes_index, next, seen, flying);
+        dff_setup!(self, clock, owes_index, next, seen, flying, together);
 
         self.level.next = self.pushed.q.val() - self.freed.q.val();
         self.waiting.next = self.released.q.val() - self.claimed.q.val();
@@ -138,12 +142,26 @@ impl Logic for Ledger {
             self.seen.d.next = 0.into();
         }
 
+        // Those that share the line of the next.
+        self.space.next = 2.into();
+        if self.next.q.val().get_bit(0) {
+            self.space.next = 1.into();
+        }
+        if self.compact.val() {
+            self.space.next = 4.into();
+            self.space.next = self.space.val() - bit_cast::<3, 2>(self.next.q.val().get_bits::<2>(0));
+        }
+        self.together.d.next = self.space.val();
+        if bit_cast::<5, 3>(self.space.val()) > self.waiting.val() {
+            self.together.d.next = self.waiting.val().get_bits::<3>(0);
+        }
+
         self.room.next = self.has_room.q.val();
         self.wants.next = self.batch.q.val() | self.owes_index.q.val();
         self.wants_index.next = self.owes_index.q.val();
         self.tail.next = self.pushed.q.val().get_bits::<4>(0);
         self.first.next = self.claimed.q.val().get_bits::<4>(0);
-        self.ready.next = self.waiting.val();
+        self.ready.next = self.together.q.val();
         self.index.next = self.next.q.val();
         self.producer.next = self.seen.q.val();
         self.idle.next = self.quiet.val();

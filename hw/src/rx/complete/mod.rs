@@ -67,7 +67,7 @@ pub struct Complete<const N: usize> {
     with_tag: DFF<Bit>,
     moves: DFF<Bit>,
     first: DFF<Bits<4>>,
-    ready: DFF<Bits<5>>,
+    count: DFF<Bits<3>>,
     index: DFF<Bits<16>>,
     size: DFF<Bits<4>>,
     origin: DFF<Bits<52>>,
@@ -79,8 +79,6 @@ pub struct Complete<const N: usize> {
     claim: Signal<Local, Bit>,
     ones: Signal<Local, Bits<16>>,
     slot: Signal<Local, Bits<16>>,
-    space: Signal<Local, Bits<3>>,
-    count: Signal<Local, Bits<3>>,
     place: Signal<Local, Bits<4>>,
     index_of: Signal<Local, Bits<64>>,
 }
@@ -125,7 +123,7 @@ impl<const N: usize> Default for Complete<N> {
             with_tag: Default::default(),
             moves: Default::default(),
             first: Default::default(),
-            ready: Default::default(),
+            count: Default::default(),
             index: Default::default(),
             size: Default::default(),
             origin: Default::default(),
@@ -137,8 +135,6 @@ impl<const N: usize> Default for Complete<N> {
             claim: Default::default(),
             ones: Default::default(),
             slot: Default::default(),
-            space: Default::default(),
-            count: Default::default(),
             place: Default::default(),
             index_of: Default::default(),
         }
@@ -148,7 +144,7 @@ impl<const N: usize> Default for Complete<N> {
 impl<const N: usize> Logic for Complete<N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, turn, plain, compact, with_tag, moves, first, ready, index, size);
+        dff_setup!(self, clock, state, turn, plain, compact, with_tag, moves, first, count, index, size);
         dff_setup!(self, clock, origin, index_low, left, left_queue);
         self.ram.clock.next = self.clock.val();
         self.line.clock.next = self.clock.val();
@@ -160,21 +156,6 @@ impl<const N: usize> Logic for Complete<N> {
 
         // The write that was copied: as many completions as share its line, or the index.
         self.claim.next = (self.state.q.val() == 2) & self.line.l_ready.val();
-        self.space.next = 2.into();
-        if self.index.q.val().get_bit(0) {
-            self.space.next = 1.into();
-        }
-        if self.compact.q.val() {
-            self.space.next = 4.into();
-            self.space.next = self.space.val() - bit_cast::<3, 2>(self.index.q.val().get_bits::<2>(0));
-        }
-        self.count.next = self.space.val();
-        if bit_cast::<5, 3>(self.space.val()) > self.ready.q.val() {
-            self.count.next = self.ready.q.val().get_bits::<3>(0);
-        }
-        if self.plain.q.val() {
-            self.count.next = 1.into();
-        }
         self.ones.next = 65535.into();
         self.slot.next = self.index.q.val() & !bit_cast::<16, 16>(self.ones.val() << self.size.q.val());
         self.line.l_valid.next = self.claim.val();
@@ -183,7 +164,7 @@ impl<const N: usize> Logic for Complete<N> {
         self.line.l_with_tag.next = self.with_tag.q.val();
         self.line.l_queue.next = self.turn.q.val();
         self.line.l_first.next = self.first.q.val();
-        self.line.l_count.next = self.count.val();
+        self.line.l_count.next = self.count.q.val();
         self.line.l_index.next = self.index.q.val();
         self.line.l_size_log2.next = self.size.q.val();
         self.line.l_base.next = self.origin.q.val();
@@ -208,12 +189,13 @@ impl<const N: usize> Logic for Complete<N> {
             self.ledger[i].wthresh.next = self.wthresh[i].val();
             self.ledger[i].wtimer.next = self.wtimer[i].val();
             self.ledger[i].index_enable.next = self.index_enable[i].val();
+            self.ledger[i].compact.next = self.format[i].val() != 0;
             self.ledger[i].holds.next = self.holds.val() & (self.holds_queue.val() == i.to_bits::<4>());
             self.ledger[i].push.next = self.c_valid.val() & (self.c_queue.val() == i.to_bits::<4>());
             self.ledger[i].goes.next = self.left.q.val() & (self.left_queue.q.val() == i.to_bits::<4>());
             self.ledger[i].claim.next =
                 self.claim.val() & !self.plain.q.val() & (self.turn.q.val() == i.to_bits::<4>());
-            self.ledger[i].claim_count.next = self.count.val();
+            self.ledger[i].claim_count.next = self.count.q.val();
             self.ledger[i].claim_index.next =
                 self.claim.val() & self.plain.q.val() & (self.turn.q.val() == i.to_bits::<4>());
             self.ledger[i].free.next = self.line.free.val() & (self.line.free_queue.val() == i.to_bits::<4>());
@@ -237,6 +219,7 @@ impl<const N: usize> Logic for Complete<N> {
         self.ram.write_address.next =
             (bit_cast::<8, 4>(self.c_queue.val()) << 4) | bit_cast::<8, 4>(self.place.val());
         self.ram.write_data.next = self.c_data.val();
+        self.ram.read_enable.next = true;
         self.ram.read_address.next = self.line.read_address.val();
         self.line.read_data.next = self.ram.read_data.val();
 
@@ -265,7 +248,10 @@ impl<const N: usize> Logic for Complete<N> {
                         self.with_tag.d.next = self.format[i].val().get_bit(1);
                         self.moves.d.next = self.ledger[i].wants_index.val() | !self.index_enable[i].val();
                         self.first.d.next = self.ledger[i].first.val();
-                        self.ready.d.next = self.ledger[i].ready.val();
+                        self.count.d.next = self.ledger[i].ready.val();
+                        if self.ledger[i].wants_index.val() {
+                            self.count.d.next = 1.into();
+                        }
                         self.index.d.next = self.ledger[i].index.val();
                         self.size.d.next = self.size_log2[i].val();
                         self.origin.d.next = self.base[i].val();

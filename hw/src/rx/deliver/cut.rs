@@ -18,6 +18,8 @@ pub struct Cut {
     pub mps: Signal<In, Bits<3>>,
     pub j_ready: Signal<Out, Bit>,
     pub j_valid: Signal<In, Bit>,
+    /// The job of the cycle before is none.
+    pub j_recall: Signal<In, Bit>,
     pub j_empty: Signal<In, Bit>,
     pub j_last: Signal<In, Bit>,
     pub j_queue: Signal<In, Bits<4>>,
@@ -45,6 +47,7 @@ pub struct Cut {
     h_position: DFF<Bits<16>>,
     h_bytes: DFF<Bits<14>>,
     h_end: DFF<Bits<16>>,
+    h_room: DFF<Bits<14>>,
     // The job that is cut, from the next chunk on.
     valid: DFF<Bit>,
     empty: DFF<Bit>,
@@ -55,29 +58,34 @@ pub struct Cut {
     left: DFF<Bits<14>>,
     stop: DFF<Bits<16>>,
     room: DFF<Bits<14>>,
+    // The chunk that shows is the last.
+    close: DFF<Bit>,
     limit: Signal<Local, Bits<14>>,
     least: Signal<Local, Bits<14>>,
     one: Signal<Local, Bits<14>>,
     offset: Signal<Local, Bits<14>>,
-    close: Signal<Local, Bit>,
+    have: Signal<Local, Bit>,
+    behind: Signal<Local, Bits<14>>,
     next: Signal<Local, Bit>,
 }
 
 impl Logic for Cut {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, h_empty, h_last, h_queue, h_address, h_position, h_bytes, h_end);
-        dff_setup!(self, clock, valid, empty, last, queue, address, position, left, stop, room);
+        dff_setup!(self, clock, held, h_empty, h_last, h_queue, h_address, h_position, h_bytes, h_end, h_room);
+        dff_setup!(self, clock, valid, empty, last, queue, address, position, left, stop, room, close);
 
         self.one.next = 1.into();
         self.least.next = 128.into();
         self.limit.next = self.least.val() << self.mps.val();
         self.offset.next =
-            self.h_address.q.val().get_bits::<14>(0) & bit_cast::<14, 14>(self.limit.val() - self.one.val());
+            self.j_address.val().get_bits::<14>(0) & bit_cast::<14, 14>(self.limit.val() - self.one.val());
 
         self.j_ready.next = !self.held.q.val();
         if self.j_valid.val() {
             self.held.d.next = true;
+        }
+        if !self.held.q.val() {
             self.h_empty.d.next = self.j_empty.val();
             self.h_last.d.next = self.j_last.val();
             self.h_queue.d.next = self.j_queue.val();
@@ -85,30 +93,36 @@ impl Logic for Cut {
             self.h_position.d.next = self.j_position.val();
             self.h_bytes.d.next = self.j_bytes.val();
             self.h_end.d.next = self.j_end.val();
+            self.h_room.d.next = self.limit.val() - self.offset.val();
         }
 
-        self.close.next = self.empty.q.val() | (self.left.q.val() <= self.room.q.val());
+        self.have.next = self.held.q.val() & !self.j_recall.val();
+        if self.j_recall.val() {
+            self.held.d.next = false;
+        }
+        self.behind.next = self.left.q.val() - self.room.q.val();
         self.k_valid.next = self.valid.q.val();
         self.k_queue.next = self.queue.q.val();
         self.k_address.next = self.address.q.val();
         self.k_position.next = self.position.q.val();
         self.k_bytes.next = self.room.q.val();
-        if self.close.val() {
+        if self.close.q.val() {
             self.k_bytes.next = self.left.q.val();
         }
-        self.k_close.next = self.close.val();
-        self.k_last.next = self.close.val() & self.last.q.val();
+        self.k_close.next = self.close.q.val();
+        self.k_last.next = self.close.q.val() & self.last.q.val();
         self.k_empty.next = self.empty.q.val();
         self.k_end.next = self.stop.q.val();
         if self.k_ready.val() {
             self.address.d.next = self.address.q.val() + bit_cast::<64, 14>(self.room.q.val());
             self.position.d.next = self.position.q.val() + bit_cast::<16, 14>(self.room.q.val());
-            self.left.d.next = self.left.q.val() - self.room.q.val();
+            self.left.d.next = self.behind.val();
             self.room.d.next = self.limit.val();
+            self.close.d.next = self.behind.val() <= self.limit.val();
         }
-        self.next.next = !self.valid.q.val() | (self.k_ready.val() & self.close.val());
+        self.next.next = !self.valid.q.val() | (self.k_ready.val() & self.close.q.val());
         if self.next.val() {
-            self.valid.d.next = self.held.q.val();
+            self.valid.d.next = self.have.val();
             self.empty.d.next = self.h_empty.q.val();
             self.last.d.next = self.h_last.q.val();
             self.queue.d.next = self.h_queue.q.val();
@@ -116,8 +130,9 @@ impl Logic for Cut {
             self.position.d.next = self.h_position.q.val();
             self.left.d.next = self.h_bytes.q.val();
             self.stop.d.next = self.h_end.q.val();
-            self.room.d.next = self.limit.val() - self.offset.val();
-            if self.held.q.val() {
+            self.room.d.next = self.h_room.q.val();
+            self.close.d.next = self.h_empty.q.val() | (self.h_bytes.q.val() <= self.h_room.q.val());
+            if self.have.val() {
                 self.held.d.next = false;
             }
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! load ─→ ready (one buffer is enough: the next cycle)
 //!    └→ split? → fits? → fill → rest ─→ ready
-//!          ↑                      └→ look for the next descriptor ─→ take (job, completion) ─┐
+//!          ↑                      └→ look for the next descriptor, weigh it ─→ take (job, completion) ─┐
 //!          └──────────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
@@ -54,6 +54,8 @@ pub struct Fit<const K: usize> {
     pub holds: Signal<Out, Bit>,
     pub j_ready: Signal<In, Bit>,
     pub j_valid: Signal<Out, Bit>,
+    /// The job given in the cycle before is none.
+    pub j_recall: Signal<Out, Bit>,
     pub j_empty: Signal<Out, Bit>,
     pub j_last: Signal<Out, Bit>,
     pub j_queue: Signal<Out, Bits<4>>,
@@ -68,7 +70,7 @@ pub struct Fit<const K: usize> {
     pub decided: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
     valid: DFF<Bit>,
-    // 0 ready, 1 split, 2 fits, 3 fill, 4 rest, 5 look, 6 take.
+    // 0 ready, 1 split, 2 fits, 3 fill, 4 rest, 5 look, 7 weigh, 6 take.
     state: DFF<Bits<3>>,
     slow: DFF<Bit>,
     cause: DFF<Bits<3>>,
@@ -97,6 +99,13 @@ pub struct Fit<const K: usize> {
     occurs: DFF<Bits<3>>,
     occurs_in: DFF<Bits<4>>,
     heard: DFF<Bit>,
+    // The completion that was given out, and that it was given out too early: the buffer is too short.
+    given: DFF<Bit>,
+    given_queue: DFF<Bits<4>>,
+    given_data: DFF<Bits<256>>,
+    recalled: DFF<Bit>,
+    tries: Signal<Local, Bit>,
+    passes: Signal<Local, Bit>,
     length: Signal<Local, Bits<14>>,
     l3: Signal<Local, Bits<3>>,
     l4: Signal<Local, Bits<3>>,
@@ -119,7 +128,7 @@ impl<const K: usize> Logic for Fit<K> {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, state, slow, cause, frame, queue, filter, tag, scatter, buffer, following);
         dff_setup!(self, clock, bound, split, first, torn, left, header, fill, rest, over, tight, nothing);
-        dff_setup!(self, clock, position, stop, occurs, occurs_in, heard);
+        dff_setup!(self, clock, position, stop, occurs, occurs_in, heard, given, given_queue, given_data, recalled);
 
         // Giving out: a buffer, or a frame that is dropped.
         self.last.next = self.state.q.val() == 0;
@@ -130,8 +139,10 @@ impl<const K: usize> Logic for Fit<K> {
         self.too_long.next = self.delivers.val()
             & !self.slow.q.val()
             & (bit_cast::<16, 14>(self.left.q.val()) > self.held_size.val());
-        self.go.next =
-            self.valid.q.val() & self.j_ready.val() & self.room.val() & self.last.val() & !self.too_long.val();
+        // Job and completion leave before the lengths are compared; `recalled` takes them back in the next cycle.
+        self.tries.next = self.valid.q.val() & self.j_ready.val() & self.room.val() & self.last.val();
+        self.recalled.d.next = self.tries.val() & self.too_long.val();
+        self.go.next = self.tries.val() & !self.too_long.val();
         if self.valid.q.val() & self.too_long.val() {
             self.slow.d.next = true;
             self.state.d.next = 1.into();
@@ -140,7 +151,8 @@ impl<const K: usize> Logic for Fit<K> {
         self.again_hungry.next = false;
         self.again_dry.next = false;
 
-        self.size.next = self.d_data.val().get_bits::<16>(64);
+        self.passes.next = false;
+        self.size.next = self.following.q.val().get_bits::<16>(64);
         self.want.next = self.left.q.val();
         if self.header.q.val() != 0 {
             self.want.next = self.header.q.val();
@@ -182,10 +194,8 @@ impl<const K: usize> Logic for Fit<K> {
             }
             5 => {
                 self.following.d.next = self.d_data.val();
-                self.tight.d.next = bit_cast::<16, 14>(self.rest.q.val()) > self.size.val();
-                self.nothing.d.next = self.size.val() == 0;
                 if self.q_active.val() & self.d_valid.val() {
-                    self.state.d.next = 6.into();
+                    self.state.d.next = 7.into();
                 } else if !self.q_active.val() | self.late.val() {
                     self.torn.d.next = true;
                     self.again_dry.next = self.q_active.val();
@@ -209,7 +219,13 @@ impl<const K: usize> Logic for Fit<K> {
                     self.position.d.next = self.position.q.val() + bit_cast::<16, 14>(self.fill.q.val());
                     self.first.d.next = false;
                     self.state.d.next = 2.into();
+                    self.passes.next = true;
                 }
+            }
+            7 => {
+                self.tight.d.next = bit_cast::<16, 14>(self.rest.q.val()) > self.size.val();
+                self.nothing.d.next = self.size.val() == 0;
+                self.state.d.next = 6.into();
             }
             _ => {}
         }
@@ -262,8 +278,8 @@ impl<const K: usize> Logic for Fit<K> {
         }
         self.behind.position.next = self.position.q.val();
         self.behind.length.next = self.length.val();
-        if self.w_valid.val() {
-            self.valid.d.next = true;
+        // Taken over again and again until a frame comes, because it is known late that one does.
+        if !self.valid.q.val() {
             self.cause.d.next = self.w_cause.val();
             self.frame.d.next = self.w_frame.val();
             self.queue.d.next = self.w_queue.val();
@@ -280,6 +296,9 @@ impl<const K: usize> Logic for Fit<K> {
             self.stop.d.next = self.behind.following.val();
             self.state.d.next = 0.into();
             self.slow.d.next = false;
+        }
+        if self.w_valid.val() {
+            self.valid.d.next = true;
             if (self.w_cause.val() == 0) & (self.q_split.val() != 0) {
                 self.slow.d.next = true;
                 self.state.d.next = 1.into();
@@ -313,11 +332,15 @@ impl<const K: usize> Logic for Fit<K> {
         }
         self.word.part[6].next = self.frame.q.val().get_bits::<32>(192);
         self.word.part[7].next = self.frame.q.val().get_bits::<32>(224);
-        self.c_valid.next = self.go.val() & self.delivers.val();
-        self.c_queue.next = self.queue.q.val();
-        self.c_data.next = self.word.whole.val();
+        self.given.d.next = (self.tries.val() | self.passes.val()) & self.delivers.val();
+        self.given_queue.d.next = self.queue.q.val();
+        self.given_data.d.next = self.word.whole.val();
+        self.c_valid.next = self.given.q.val() & !self.recalled.q.val();
+        self.c_queue.next = self.given_queue.q.val();
+        self.c_data.next = self.given_data.q.val();
 
-        self.j_valid.next = self.go.val();
+        self.j_valid.next = self.tries.val() | self.passes.val();
+        self.j_recall.next = self.recalled.q.val();
         self.j_empty.next = !self.delivers.val();
         self.j_last.next = self.last.val();
         self.j_queue.next = self.queue.q.val();
@@ -328,6 +351,8 @@ impl<const K: usize> Logic for Fit<K> {
 
         if self.reset.val() {
             self.heard.d.next = false;
+            self.given.d.next = false;
+            self.recalled.d.next = false;
             self.valid.d.next = false;
             self.slow.d.next = false;
             self.state.d.next = 0.into();

@@ -160,6 +160,7 @@ impl<const K: usize> Logic for Deliver<K> {
 
         self.cut.mps.next = self.mps.val();
         self.cut.j_valid.next = self.fit.j_valid.val();
+        self.cut.j_recall.next = self.fit.j_recall.val();
         self.cut.j_empty.next = self.fit.j_empty.val();
         self.cut.j_last.next = self.fit.j_last.val();
         self.cut.j_queue.next = self.fit.j_queue.val();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! list ──────┐
-//! decisions ─┴→ front ─→ d_queue … d_* ─→ verdict ─→ w_* (to fit)
+//! decisions ─┴→ second ─→ front ─→ d_queue … d_* ─→ verdict ─→ w_* (to fit)
 //! ```
 //!
 //! The first cause that holds: PAUSE, filter, queue off, no descriptor. A frame waits for a descriptor until HOLD cycles
@@ -66,6 +66,13 @@ pub struct Pick {
     spare: Ram<128, 4>,
     spares: DFF<Bits<16>>,
     dry: DFF<Bits<16>>,
+    // The frame behind the oldest: so that no verdict has to reach the RAM of the list.
+    next: DFF<Bit>,
+    next_frame: DFF<Bits<256>>,
+    next_queue: DFF<Bits<4>>,
+    next_filter: DFF<Bit>,
+    next_tag: DFF<Bits<16>>,
+    next_refused: DFF<Bit>,
     // The oldest frame.
     valid: DFF<Bit>,
     frame: DFF<Bits<256>>,
@@ -108,6 +115,7 @@ pub struct Pick {
 impl Logic for Pick {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, next, next_frame, next_queue, next_filter, next_tag, next_refused);
         dff_setup!(self, clock, spares, dry, valid, frame, queue, filter, tag, pause, refused);
         dff_setup!(self, clock, named, name, is_active, is_dry, has_spare);
         dff_setup!(self, clock, limited, patience, over, waiting, starved_now, waited_now, wait_name);
@@ -160,24 +168,35 @@ impl Logic for Pick {
         self.has_spare.d.next = self.spares.q.val().get_bit(self.wanted.val().index());
         self.q_active.next = self.is_active.q.val();
 
-        // The oldest frame.
+        // The frame behind the oldest.
         self.rss_queue.next = self.m_data.val().get_bits::<4>(128);
-        self.load.next = self.m_valid.val() & self.f_valid.val() & (!self.valid.q.val() | self.accept.val());
+        self.load.next = self.m_valid.val() & self.f_valid.val() & !self.next.q.val();
         self.m_ready.next = self.load.val();
+        if self.load.val() {
+            self.next.d.next = true;
+            self.next_frame.d.next = self.m_data.val();
+            self.next_queue.d.next = self.f_queue.val();
+            if self.f_rss.val() {
+                self.next_queue.d.next = self.rss_queue.val();
+            }
+            self.next_filter.d.next = self.f_filter.val();
+            self.next_tag.d.next = self.f_tag.val();
+            self.next_refused.d.next = self.f_drop.val();
+        }
+
+        // The oldest frame.
         if self.accept.val() {
             self.valid.d.next = false;
         }
-        if self.load.val() {
+        if self.next.q.val() & (!self.valid.q.val() | self.accept.val()) {
+            self.next.d.next = false;
             self.valid.d.next = true;
-            self.frame.d.next = self.m_data.val();
-            self.queue.d.next = self.f_queue.val();
-            if self.f_rss.val() {
-                self.queue.d.next = self.rss_queue.val();
-            }
-            self.filter.d.next = self.f_filter.val();
-            self.tag.d.next = self.f_tag.val();
-            self.pause.d.next = self.m_data.val().get_bit(132);
-            self.refused.d.next = self.f_drop.val();
+            self.frame.d.next = self.next_frame.q.val();
+            self.queue.d.next = self.next_queue.q.val();
+            self.filter.d.next = self.next_filter.q.val();
+            self.tag.d.next = self.next_tag.q.val();
+            self.pause.d.next = self.next_frame.q.val().get_bit(132);
+            self.refused.d.next = self.next_refused.q.val();
         }
 
         // Spare descriptors and dry queues.
@@ -205,6 +224,7 @@ impl Logic for Pick {
         self.spare.write_enable.next = self.back.val();
         self.spare.write_address.next = self.name.q.val();
         self.spare.write_data.next = self.back_data.val();
+        self.spare.read_enable.next = true;
         self.spare.read_address.next = self.wanted.val();
 
         // Waiting. A frame counts as having waited once.
@@ -227,11 +247,12 @@ impl Logic for Pick {
         self.starved.next = self.starved_now.q.val();
         self.waited.next = self.waited_now.q.val();
         self.wait_queue.next = self.wait_name.q.val();
-        self.busy.next = self.valid.q.val();
+        self.busy.next = self.valid.q.val() | self.next.q.val();
 
         if self.reset.val() {
             self.spares.d.next = 0.into();
             self.dry.d.next = 0.into();
+            self.next.d.next = false;
             self.valid.d.next = false;
             self.named.d.next = false;
             self.over.d.next = false;

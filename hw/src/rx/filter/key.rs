@@ -42,6 +42,9 @@ pub struct Keys {
     begun: DFF<Bit>,
     to_do: DFF<Bits<4>>,
     fields: DFF<Bits<24>>,
+    // The kinds, and which of them are in use.
+    kinds_now: DFF<Bits<24>>,
+    live: DFF<Bits<4>>,
     // The pass that is being made ready.
     full: DFF<Bit>,
     age: DFF<Bits<2>>,
@@ -63,6 +66,7 @@ pub struct Keys {
     second: DFF<Bits<8>>,
     lacks: Signal<Local, Bits<6>>,
     kind: Signal<Local, Bits<6>>,
+    asked: Signal<Local, Bits<6>>,
     usable: Signal<Local, Bits<4>>,
     lowest: Signal<Local, Bits<2>>,
     left: Signal<Local, Bits<4>>,
@@ -76,24 +80,29 @@ pub struct Keys {
 impl Logic for Keys {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, begun, to_do, fields, full, age, is_empty, is_last, who, hash, number);
+        dff_setup!(self, clock, begun, to_do, fields, kinds_now, live, full, age, is_empty, is_last, who, hash, number);
         dff_setup!(self, clock, dmac, ethertype, port, vid, l4, l3, source, destination, fold, first, second);
 
         // A kind of which the frame lacks a field cannot match.
         self.lacks.next = self.frame.val().get_bits::<6>(96);
+        self.kinds_now.d.next = self.kinds.val();
         self.usable.next = 0.into();
         self.kind.next = 0.into();
+        self.asked.next = 0.into();
         for i in 0_usize..4 {
-            self.kind.next = self.kinds.val().get_bits::<6>(6 * i);
-            self.usable.next = self.usable.val().replace_bit(
-                i,
-                self.enabled.val() & (self.kind.val() != 0) & ((self.kind.val() & self.lacks.val()) == 0),
-            );
+            self.asked.next = self.kinds.val().get_bits::<6>(6 * i);
+            self.live.d.next =
+                self.live.d.val().replace_bit(i, self.enabled.val() & (self.asked.val() != 0));
+            self.kind.next = self.kinds_now.q.val().get_bits::<6>(6 * i);
+            self.usable.next = self
+                .usable
+                .val()
+                .replace_bit(i, self.live.q.val().get_bit(i) & ((self.kind.val() & self.lacks.val()) == 0));
         }
         if (self.frame_valid.val() & self.room.val()) & !self.begun.q.val() {
             self.begun.d.next = true;
             self.to_do.d.next = self.usable.val();
-            self.fields.d.next = self.kinds.val();
+            self.fields.d.next = self.kinds_now.q.val();
         }
 
         // The lowest kind left.
@@ -118,7 +127,7 @@ impl Logic for Keys {
         }
 
         self.ready.next = self.full.q.val() & (self.is_empty.q.val() | (self.age.q.val() == 2));
-        self.load.next = self.begun.q.val() & (!self.full.q.val() | (self.ready.val() & self.pass_ready.val()));
+        self.load.next = self.begun.q.val() & !self.full.q.val();
         if self.age.q.val() != 2 {
             self.age.d.next = self.age.q.val() + 1;
         }
@@ -130,14 +139,17 @@ impl Logic for Keys {
             self.full.d.next = true;
             self.age.d.next = 0.into();
             self.to_do.d.next = self.left.val();
+            if self.left.val() == 0 {
+                self.begun.d.next = false;
+            }
+        }
+        // Loaded whenever there is room: what a load that does not count leaves here, nobody looks at.
+        if !self.full.q.val() {
             self.is_empty.d.next = self.to_do.q.val() == 0;
             self.is_last.d.next = self.left.val() == 0;
             self.who.d.next = self.frame.val().get_bits::<2>(102);
             self.hash.d.next = self.frame.val().get_bits::<9>(112);
             self.number.d.next = self.lowest.val();
-            if self.left.val() == 0 {
-                self.begun.d.next = false;
-            }
             // Written so that each field's mask becomes the synchronous reset of its registers.
             if self.wanted.val().get_bit(0) {
                 self.dmac.d.next = self.frame.val().get_bits::<48>(0);

@@ -57,8 +57,8 @@ pub struct Rows {
     held_place: DFF<Bits<9>>,
     // A frame has had a pass and will have another.
     midway: DFF<Bit>,
-    // First step after the RAM: differences, eight bits at a time.
-    same: DFF<Bits<48>>,
+    // First step after the RAM: differences, four bits at a time.
+    same: DFF<Bits<96>>,
     a_live: DFF<Bit>,
     a_end: DFF<Bit>,
     a_dst: DFF<Bits<2>>,
@@ -81,7 +81,7 @@ pub struct Rows {
     odd: Signal<Local, Bit>,
     row: Signal<Local, Bits<384>>,
     differ: Signal<Local, Bits<384>>,
-    part: Signal<Local, Bits<8>>,
+    part: Signal<Local, Bits<4>>,
     heeded: Constant<Bits<384>>,
     valid_bit: Constant<Bits<384>>,
 }
@@ -216,6 +216,7 @@ impl Logic for Rows {
             }
             _ => {}
         }
+        self.ram.read_enable.next = true;
         self.ram.read_address.next =
             (bit_cast::<9, 8>(self.bucket.val()) << 1) | bit_cast::<9, 1>(self.odd.val().into());
         self.place.next = self.held_place.q.val();
@@ -224,8 +225,8 @@ impl Logic for Rows {
         self.differ.next = (self.row.val() ^ self.held_key.q.val()) & self.heeded.val();
         self.same.d.next = 0.into();
         self.part.next = 0.into();
-        for i in 0_usize..48 {
-            self.part.next = self.differ.val().get_bits::<8>(8 * i);
+        for i in 0_usize..96 {
+            self.part.next = self.differ.val().get_bits::<4>(4 * i);
             self.same.d.next = self.same.d.val().replace_bit(i, self.part.val() == 0);
         }
         self.a_what.d.next = self.row.val().get_bits::<32>(96);

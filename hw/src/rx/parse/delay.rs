@@ -46,6 +46,7 @@ impl<const W: usize, const D: usize> Logic for Delay<W, D> {
         self.ram.write_enable.next = true;
         self.ram.write_address.next = self.place.q.val();
         self.ram.write_data.next = self.now.val();
+        self.ram.read_enable.next = true;
         self.ram.read_address.next = self.from.q.val();
         self.then.next = self.ram.read_data.val();
     }

@@ -55,6 +55,9 @@ pub struct Extension {
     units: Signal<Local, Bits<6>>,
     more: Signal<Local, Bits<6>>,
     room_two: Signal<Local, Bits<6>>,
+    fits: Signal<Local, Bit>,
+    place_next: Signal<Local, Bits<5>>,
+    room_next: Signal<Local, Bits<5>>,
 }
 
 impl Logic for Extension {
@@ -87,12 +90,20 @@ impl Logic for Extension {
         // Dwords behind the first two.
         self.units.next = bit_cast::<6, 5>(self.code.q.val().get_bits::<5>(4));
         self.more.next = self.units.val() << 1;
-        if self.a_kind.q.val() == 10 {
-            self.more.next = 0.into();
-        } else if self.a_kind.q.val() == 11 {
-            self.more.next = self.units.val();
-        }
         self.room_two.next = bit_cast::<6, 5>(self.a_room_two.q.val());
+        // Each kind has sums of its own, because the kind is known late.
+        self.fits.next = self.more.val() <= self.room_two.val();
+        self.place_next.next = self.a_place_two.q.val() + self.more.val().get_bits::<5>(0);
+        self.room_next.next = self.a_room_two.q.val() - self.more.val().get_bits::<5>(0);
+        if self.a_kind.q.val() == 10 {
+            self.fits.next = true;
+            self.place_next.next = self.a_place_two.q.val();
+            self.room_next.next = self.a_room_two.q.val();
+        } else if self.a_kind.q.val() == 11 {
+            self.fits.next = self.units.val() <= self.room_two.val();
+            self.place_next.next = self.a_place_two.q.val() + self.units.val().get_bits::<5>(0);
+            self.room_next.next = self.a_room_two.q.val() - self.units.val().get_bits::<5>(0);
+        }
 
         self.b_codes.d.next = self.a_codes.q.val();
         self.b_place.d.next = self.a_place.q.val();
@@ -103,9 +114,9 @@ impl Logic for Extension {
         self.b_routed.d.next = self.a_routed.q.val();
         if self.a_kind.q.val().get_bit(3) {
             self.b_kind.d.next = 0.into();
-            if self.a_has_two.q.val() & (self.more.val() <= self.room_two.val()) {
-                self.b_place.d.next = self.a_place_two.q.val() + self.more.val().get_bits::<5>(0);
-                self.b_room.d.next = self.a_room_two.q.val() - self.more.val().get_bits::<5>(0);
+            if self.a_has_two.q.val() & self.fits.val() {
+                self.b_place.d.next = self.place_next.val();
+                self.b_room.d.next = self.room_next.val();
                 self.b_kind.d.next = self.code.q.val().get_bits::<4>(0);
                 self.b_option.d.next = true;
                 if (self.a_kind.q.val() == 9) & self.code.q.val().get_bit(9) {

@@ -51,6 +51,8 @@ pub struct L3 {
     pub destination: Signal<Out, Bits<128>>,
     a_words: DFF<Bits<384>>,
     head: DFF<Bits<320>>,
+    // Its version is 6.
+    six: DFF<Bit>,
     // Compared.
     c_is4: DFF<Bit>,
     c_is6: DFF<Bit>,
@@ -78,14 +80,15 @@ pub struct L3 {
     d_before: DFF<Bits<2>>,
     d_source: DFF<Bits<128>>,
     d_destination: DFF<Bits<128>>,
-    next: Kind,
+    next4: Kind,
+    next6: Kind,
     early: Signal<Local, Bits<3>>,
     version: Signal<Local, Bits<4>>,
     dwords: Signal<Local, Bits<4>>,
-    six: Signal<Local, Bit>,
     total: Signal<Local, Bits<16>>,
     payload: Signal<Local, Bits<16>>,
     behind: Signal<Local, Bits<17>>,
+    behind6: Signal<Local, Bits<17>>,
     fragment: Signal<Local, Bits<16>>,
     long_rest: Signal<Local, Bits<17>>,
     header: Signal<Local, Bits<16>>,
@@ -102,7 +105,7 @@ pub struct L3 {
 impl Logic for L3 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, a_words, head, c_is4, c_is6, c_arp, c_other, c_good4, c_good6, c_option, c_more);
+        dff_setup!(self, clock, a_words, head, six, c_is4, c_is6, c_arp, c_other, c_good4, c_good6, c_option, c_more);
         dff_setup!(self, clock, c_later, c_kind, c_place, c_end, c_before, c_source, c_destination);
         dff_setup!(self, clock, d_l3, d_option, d_frag, d_kind, d_place, d_room, d_end, d_before, d_source);
         dff_setup!(self, clock, d_destination);
@@ -110,35 +113,40 @@ impl Logic for L3 {
         self.a_words.d.next = self.words.val();
         self.early.next = self.tags_early.val();
         self.head.d.next = self.a_words.q.val().get_bits::<320>(0);
+        self.six.d.next = self.a_words.q.val().get_bits::<4>(4) == 6;
         if self.early.val().get_bit(1) {
             self.head.d.next = self.a_words.q.val().get_bits::<320>(32);
+            self.six.d.next = self.a_words.q.val().get_bits::<4>(36) == 6;
         }
         if self.early.val().get_bit(2) {
             self.head.d.next = self.a_words.q.val().get_bits::<320>(64);
+            self.six.d.next = self.a_words.q.val().get_bits::<4>(68) == 6;
         }
 
         // The header's fields; those of both versions are looked at, whatever it is.
         self.version.next = self.head.q.val().get_bits::<4>(4);
         self.dwords.next = self.head.q.val().get_bits::<4>(0);
-        self.six.next = self.version.val() == 6;
         self.total.next = (bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(16)) << 8)
             | bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(24));
         self.payload.next = (bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(32)) << 8)
             | bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(40));
         self.fragment.next = (bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(48)) << 8)
             | bit_cast::<16, 8>(self.head.q.val().get_bits::<8>(56));
-        self.next.v6.next = self.six.val();
-        self.next.number.next = self.head.q.val().get_bits::<8>(72);
+        self.next4.v6.next = false;
+        self.next4.number.next = self.head.q.val().get_bits::<8>(72);
+        self.next6.v6.next = true;
+        self.next6.number.next = self.head.q.val().get_bits::<8>(48);
+        self.c_kind.d.next = self.next4.kind.val();
         self.c_source.d.next = bit_cast::<128, 32>(self.head.q.val().get_bits::<32>(96));
         self.c_destination.d.next = bit_cast::<128, 32>(self.head.q.val().get_bits::<32>(128));
+        self.behind6.next = bit_cast::<17, 16>(self.payload.val()) + 40;
         self.behind.next = bit_cast::<17, 16>(self.total.val());
-        if self.six.val() {
-            self.next.number.next = self.head.q.val().get_bits::<8>(48);
+        if self.six.q.val() {
+            self.c_kind.d.next = self.next6.kind.val();
             self.c_source.d.next = self.head.q.val().get_bits::<128>(64);
             self.c_destination.d.next = self.head.q.val().get_bits::<128>(192);
-            self.behind.next = bit_cast::<17, 16>(self.payload.val()) + 40;
+            self.behind.next = self.behind6.val();
         }
-        self.c_kind.d.next = self.next.kind.val();
 
         self.before_now.next = 0.into();
         self.bytes_before.next = 0.into();
@@ -153,7 +161,7 @@ impl Logic for L3 {
         self.c_before.d.next = self.before_now.val();
         self.c_end.d.next = self.behind.val() + self.bytes_before.val();
         self.c_place.d.next = bit_cast::<5, 2>(self.before_now.val()) + bit_cast::<5, 4>(self.dwords.val());
-        if self.six.val() {
+        if self.six.q.val() {
             self.c_place.d.next = bit_cast::<5, 2>(self.before_now.val()) + 10;
         }
 
@@ -161,10 +169,10 @@ impl Logic for L3 {
         self.long_rest.next = bit_cast::<17, 14>(self.rest.val());
         self.header.next = bit_cast::<16, 4>(self.dwords.val()) << 2;
         self.four_ok.next = (self.version.val() == 4) & (self.dwords.val() >= 5);
-        self.six_ok.next = self.six.val() & (self.behind.val() <= self.long_rest.val());
+        self.six_ok.next = self.six.q.val() & (self.behind6.val() <= self.long_rest.val());
         self.c_good4.d.next = self.four_ok.val()
             & (self.total.val() >= self.header.val())
-            & (self.behind.val() <= self.long_rest.val());
+            & (bit_cast::<17, 16>(self.total.val()) <= self.long_rest.val());
         self.c_good6.d.next = self.six_ok.val();
         self.c_is4.d.next = self.ethertype_valid.val() & (self.ethertype.val() == 0x0800);
         self.c_is6.d.next = self.ethertype_valid.val() & (self.ethertype.val() == 0x86DD);
