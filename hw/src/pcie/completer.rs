@@ -1,7 +1,7 @@
 //! Answers requests: configuration space and BAR 0, a dword at a time.
 //!
 //! ```text
-//! q ─→ hit? legal? ─→ access, 1 or 2 dwords, 4 cycles each ─→ cpl
+//! q ─→ hit? legal? ─→ access, 1 or 2 dwords, 5 cycles each ─→ cpl
 //! ```
 //!
 //! A write of one dword takes 6 cycles, a read 10. Reads over two dwords in the BAR are answered with Completer
@@ -203,7 +203,7 @@ impl Logic for Completer {
             3 => {
                 // The strobe is out while count is 0.
                 self.count.d.next = self.count.q.val() + 1;
-                if (self.count.q.val() == 4) | ((self.count.q.val() == 1) & self.is_write.q.val()) {
+                if (self.count.q.val() == 5) | ((self.count.q.val() == 1) & self.is_write.q.val()) {
                     if self.second.q.val() {
                         self.data.d.next = (bit_cast::<64, 32>(self.answer.val()) << 32) | self.data.q.val();
                     } else {

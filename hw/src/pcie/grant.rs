@@ -94,9 +94,10 @@ pub struct Grant {
     wide_sources: Signal<Local, Bits<4>>,
     is_wide: Signal<Local, Bit>,
     payload: Signal<Local, Bit>,
-    counted: Signal<Local, Bits<12>>,
-    with_three: Signal<Local, Bits<12>>,
-    with_four: Signal<Local, Bits<12>>,
+    cpl_total: Signal<Local, Bits<12>>,
+    pay_total: Signal<Local, Bits<12>>,
+    small_total: Signal<Local, Bits<12>>,
+    rd_total: Signal<Local, Bits<12>>,
     total: Signal<Local, Bits<12>>,
     text: Join<32, 4, 128>,
     swap: Swap<128, 4>,
@@ -240,18 +241,37 @@ impl Logic for Grant {
         self.text.part[1].next = (bit_cast::<32, 16>(self.bdf.val()) << 16) | bit_cast::<32, 16>(self.dword1.val());
         self.text.part[2].next = self.low.val();
         self.text.part[3].next = 0.into();
-        // Both sums are there before it is known which holds.
-        self.counted.next = 0.into();
-        if self.payload.val() {
-            self.counted.next = bit_cast::<12, 11>(self.length.val());
-        }
-        self.with_three.next = self.counted.val() + 3;
-        self.with_four.next = self.counted.val() + 4;
-        self.total.next = self.with_three.val();
         if self.is_wide.val() {
             self.text.part[2].next = self.high.val();
             self.text.part[3].next = self.low.val();
-            self.total.next = self.with_four.val();
+        }
+        // Header and payload; the sums of all sources are there before it is known whose holds.
+        self.cpl_total.next = bit_cast::<12, 2>(self.cpl_dwords.val()) + 3;
+        self.pay_total.next = bit_cast::<12, 11>(self.pay_dwords.val()) + 3;
+        if self.wide_sources.val().get_bit(1) {
+            self.pay_total.next = bit_cast::<12, 11>(self.pay_dwords.val()) + 4;
+        }
+        self.small_total.next = bit_cast::<12, 11>(self.small_dwords.val()) + 3;
+        if self.small_wide.val() {
+            self.small_total.next = bit_cast::<12, 11>(self.small_dwords.val()) + 4;
+        }
+        self.rd_total.next = 3.into();
+        if self.wide_sources.val().get_bit(3) {
+            self.rd_total.next = 4.into();
+        }
+        match self.now.q.val().index() {
+            0 => {
+                self.total.next = self.cpl_total.val();
+            }
+            1 => {
+                self.total.next = self.pay_total.val();
+            }
+            2 => {
+                self.total.next = self.small_total.val();
+            }
+            _ => {
+                self.total.next = self.rd_total.val();
+            }
         }
         self.swap.a.next = self.text.whole.val();
 

@@ -90,6 +90,8 @@ pub struct TlpTx<const W: usize, const L: usize> {
     spare_data: DFF<Bits<W>>,
     spare_last: DFF<Bit>,
     moves: Signal<Local, Bit>,
+    // The spare register is empty: the same once more, because the sources wait for it.
+    room: DFF<Bit>,
     /// A read has been taken over, and its first beat has not left.
     read_waits: DFF<Bit>,
     // The TLP that goes out. `ahead`: what goes out before the next payload beat, in the low bits.
@@ -124,7 +126,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
     fn update(&mut self) {
         dff_setup!(self, clock, in_valid, in_header, in_wide, in_payload, in_dwords, in_read, in_data, in_last);
         dff_setup!(self, clock, spare, spare_header, spare_wide, spare_payload, spare_dwords, spare_read, spare_data);
-        dff_setup!(self, clock, spare_last);
+        dff_setup!(self, clock, spare_last, room);
         dff_setup!(self, clock, begun, ahead, header_beats, more, left, read_waits);
         dff_setup!(self, clock, out_valid, out_data, out_keep, out_last, out_read);
 
@@ -221,7 +223,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         self.grant.reset.next = self.reset.val();
         self.grant.pay_last.next = self.pay_last.val();
         self.grant.small_last.next = self.small_last.val();
-        self.grant.room.next = !self.spare.q.val();
+        self.grant.room.next = self.room.q.val();
 
         // Take it over.
         self.fetch.next = self.grant.taken.val();
@@ -242,6 +244,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
             self.spare_last.d.next = self.grant.last.val();
         }
         self.spare.d.next = (self.spare.q.val() | self.fetch.val()) & !self.moves.val();
+        self.room.d.next = self.moves.val() | !(self.spare.q.val() | self.fetch.val());
         if self.moves.val() {
             self.in_valid.d.next = self.spare.q.val() | self.fetch.val();
             self.in_header.d.next = self.grant.header.val();
@@ -279,6 +282,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         if self.reset.val() {
             self.in_valid.d.next = false;
             self.spare.d.next = false;
+            self.room.d.next = true;
             self.begun.d.next = false;
             self.out_valid.d.next = false;
             self.read_waits.d.next = false;

@@ -1,7 +1,7 @@
 //! Finds the read that has waited too long.
 //!
 //! The time of each read is noted when it goes out. A scan looks at one tag after the other, four cycles each: age,
-//! comparison, still outstanding, act. It acts (`expire`, for one cycle) behind two cycles of `quiet`: no completion is
+//! comparison, still outstanding, act. It acts (`expire`, for one cycle) in the cycle behind `quiet`: no completion is
 //! being judged, or comes, that may be the answer. A read ends `timeout` units of 1024 cycles after it went out, and at most one
 //! unit, one round of 128 cycles and the wait for `quiet` later.
 
@@ -27,9 +27,7 @@ pub struct Expiry {
     step: DFF<Bits<2>>,
     age: DFF<Bits<17>>,
     late: DFF<Bit>,
-    // In the cycle before: quiet; the tag was outstanding.
-    was_quiet: DFF<Bit>,
-    still: DFF<Bit>,
+    // What to do, a cycle later: no completion can be judged by then.
     over: DFF<Bit>,
     over_tag: DFF<Bits<5>>,
     act: Signal<Local, Bit>,
@@ -38,18 +36,15 @@ pub struct Expiry {
 impl Logic for Expiry {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, now, scan, step, age, late, was_quiet, still, over, over_tag);
+        dff_setup!(self, clock, now, scan, step, age, late, over, over_tag);
         self.stamp.clock.next = self.clock.val();
         self.stamp.write_enable.next = self.i_valid.val();
         self.stamp.write_address.next = self.i_tag.val();
         self.stamp.write_data.next = self.now.q.val().get_bits::<17>(10);
         self.stamp.read_address.next = self.scan.q.val();
 
-        self.was_quiet.d.next = self.quiet.val();
-        self.still.d.next = self.outstanding.val().get_bit(self.scan.q.val().index());
         self.now.d.next = self.now.q.val() + 1;
         self.act.next = false;
-        self.over.d.next = self.act.val();
         self.over_tag.d.next = self.scan.q.val();
         self.expire.next = self.over.q.val();
         self.tag.next = self.over_tag.q.val();
@@ -67,9 +62,9 @@ impl Logic for Expiry {
             _ => {
                 if !self.late.q.val() {
                     self.scan.d.next = self.scan.q.val() + 1;
-                } else if self.quiet.val() & self.was_quiet.q.val() {
-                    // Asked again: a completion that was being judged may have been its answer. Since the cycle before, none was.
-                    self.act.next = self.still.q.val();
+                } else if self.quiet.val() {
+                    // Asked again: a completion that was being judged may have been its answer.
+                    self.act.next = self.outstanding.val().get_bit(self.scan.q.val().index());
                     self.scan.d.next = self.scan.q.val() + 1;
                 } else {
                     self.step.d.next = 3.into();
@@ -82,6 +77,7 @@ impl Logic for Expiry {
             self.scan.d.next = self.scan.q.val();
             self.step.d.next = 0.into();
         }
+        self.over.d.next = self.act.val();
         if self.reset.val() {
             self.step.d.next = 0.into();
             self.late.d.next = false;

@@ -4,7 +4,7 @@
 //! bus → each register's comparison → hit → OR of what was hit → register → rdata
 //! ```
 //!
-//! `rdata` is there three cycles after the read strobe, and 0 when no register of the bank was meant.
+//! `rdata` is there four cycles after the read strobe, and 0 when no register of the bank was meant.
 
 use super::port::{CounterReg, RoReg, RwReg};
 use ferronic_contract::registers::Register;

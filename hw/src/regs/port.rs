@@ -1,6 +1,7 @@
 //! Single registers on the register bus: [`RwReg`], [`RoReg`] and [`CounterReg`].
 //!
-//! Each compares the bus address with its own; synthesis shares what the comparisons have in common.
+//! Each compares the two halves of the bus address with its own, and keeps the results: synthesis shares them between the
+//! registers, and they have a cycle to reach all. So an access takes effect a cycle after it was on the bus.
 
 use ferronic_contract::registers::Access;
 use rust_hdl_core::prelude::*;
@@ -16,11 +17,16 @@ pub struct RwReg {
     pub bus_write: Signal<In, Bit>,
     pub bus_read: Signal<In, Bit>,
     pub rdata: Signal<Out, Bits<32>>,
-    /// The value, from the second cycle after the write on.
+    /// The value, from the third cycle after the write on.
     pub value: Signal<Out, Bits<32>>,
     /// One cycle: `value` was just written.
     pub written: Signal<Out, Bit>,
     state: DFF<Bits<32>>,
+    // What was on the bus.
+    upper: DFF<Bit>,
+    lower: DFF<Bit>,
+    writing: DFF<Bit>,
+    reading: DFF<Bit>,
     // Written to in the cycle before; in the one before that. The bus holds what is written for so long.
     strobe: DFF<Bit>,
     done: DFF<Bit>,
@@ -46,6 +52,10 @@ impl RwReg {
             value: Default::default(),
             written: Default::default(),
             state: Default::default(),
+            upper: Default::default(),
+            lower: Default::default(),
+            writing: Default::default(),
+            reading: Default::default(),
             strobe: Default::default(),
             done: Default::default(),
             hit: Default::default(),
@@ -61,14 +71,18 @@ impl RwReg {
 impl Logic for RwReg {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, strobe, done, hit);
-        self.here.next = self.bus_addr.val() == self.address.val();
-        self.strobe.d.next = self.bus_write.val() & self.here.val();
+        dff_setup!(self, clock, state, upper, lower, writing, reading, strobe, done, hit);
+        self.upper.d.next = self.bus_addr.val().get_bits::<9>(7) == self.address.val().get_bits::<9>(7);
+        self.lower.d.next = self.bus_addr.val().get_bits::<7>(0) == self.address.val().get_bits::<7>(0);
+        self.writing.d.next = self.bus_write.val();
+        self.reading.d.next = self.bus_read.val();
+        self.here.next = self.upper.q.val() & self.lower.q.val();
+        self.strobe.d.next = self.writing.q.val() & self.here.val();
         self.done.d.next = self.strobe.q.val();
         if self.strobe.q.val() {
             self.state.d.next = self.bus_wdata.val() & self.mask.val();
         }
-        if self.bus_read.val() {
+        if self.reading.q.val() {
             self.hit.d.next = self.here.val() & self.readable.val();
         }
         self.value.next = self.state.q.val();
@@ -79,6 +93,8 @@ impl Logic for RwReg {
         }
         if self.reset.val() {
             self.state.d.next = self.after_reset.val();
+            self.writing.d.next = false;
+            self.reading.d.next = false;
             self.strobe.d.next = false;
             self.done.d.next = false;
             self.hit.d.next = false;
@@ -94,6 +110,9 @@ pub struct RoReg {
     pub bus_read: Signal<In, Bit>,
     pub rdata: Signal<Out, Bits<32>>,
     pub value: Signal<In, Bits<32>>,
+    upper: DFF<Bit>,
+    lower: DFF<Bit>,
+    reading: DFF<Bit>,
     hit: DFF<Bit>,
     address: Constant<Bits<16>>,
 }
@@ -107,6 +126,9 @@ impl RoReg {
             bus_read: Default::default(),
             rdata: Default::default(),
             value: Default::default(),
+            upper: Default::default(),
+            lower: Default::default(),
+            reading: Default::default(),
             hit: Default::default(),
             address: Constant::new(u64::from(address).into()),
         }
@@ -116,13 +138,16 @@ impl RoReg {
 impl Logic for RoReg {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, hit);
+        dff_setup!(self, clock, upper, lower, reading, hit);
         self.rdata.next = 0.into();
         if self.hit.q.val() {
             self.rdata.next = self.value.val();
         }
-        if self.bus_read.val() {
-            self.hit.d.next = self.bus_addr.val() == self.address.val();
+        self.upper.d.next = self.bus_addr.val().get_bits::<9>(7) == self.address.val().get_bits::<9>(7);
+        self.lower.d.next = self.bus_addr.val().get_bits::<7>(0) == self.address.val().get_bits::<7>(0);
+        self.reading.d.next = self.bus_read.val();
+        if self.reading.q.val() {
+            self.hit.d.next = self.upper.q.val() & self.lower.q.val();
         }
     }
 }
@@ -138,6 +163,9 @@ pub struct CounterReg {
     pub amount: Signal<In, Bits<6>>,
     count: DFF<Bits<32>>,
     late: DFF<Bits<6>>,
+    upper: DFF<Bit>,
+    lower: DFF<Bit>,
+    reading: DFF<Bit>,
     hit: DFF<Bit>,
     address: Constant<Bits<16>>,
 }
@@ -154,6 +182,9 @@ impl CounterReg {
             amount: Default::default(),
             count: Default::default(),
             late: Default::default(),
+            upper: Default::default(),
+            lower: Default::default(),
+            reading: Default::default(),
             hit: Default::default(),
             address: Constant::new(u64::from(address).into()),
         }
@@ -163,11 +194,14 @@ impl CounterReg {
 impl Logic for CounterReg {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, count, late, hit);
+        dff_setup!(self, clock, count, late, upper, lower, reading, hit);
         self.late.d.next = self.amount.val();
         self.count.d.next = self.count.q.val() + bit_cast::<32, 6>(self.late.q.val());
-        if self.bus_read.val() {
-            self.hit.d.next = self.bus_addr.val() == self.address.val();
+        self.upper.d.next = self.bus_addr.val().get_bits::<9>(7) == self.address.val().get_bits::<9>(7);
+        self.lower.d.next = self.bus_addr.val().get_bits::<7>(0) == self.address.val().get_bits::<7>(0);
+        self.reading.d.next = self.bus_read.val();
+        if self.reading.q.val() {
+            self.hit.d.next = self.upper.q.val() & self.lower.q.val();
         }
         self.rdata.next = 0.into();
         if self.hit.q.val() {

@@ -107,8 +107,9 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     deliver: Deliver<K>,
     payload: Payload<W, K, Q, A>,
     complete: Complete<NQ>,
-    run: Signal<Local, Bits<16>>,
-    running: Signal<Local, Bits<16>>,
+    // Queues that are enabled; that are not stopped either.
+    run: DFF<Bits<16>>,
+    running: DFF<Bits<16>>,
     active: DFF<Bit>,
     quiet: DFF<Bit>,
     rest: [Signal<Local, Bit>; NQ],
@@ -225,7 +226,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const S: usize, const B: usize, const NQ: usize, const T: usize> Logic for RxSide<W, K, Q, A, AP1, N, H, S, B, NQ, T> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, active, quiet, take, scatter, split, split_bytes);
+        dff_setup!(self, clock, run, running, active, quiet, take, scatter, split, split_bytes);
         self.intake.clock.next = self.clock.val();
         self.intake.reset.next = self.reset.val();
         self.descriptors.clock.next = self.clock.val();
@@ -237,11 +238,11 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.complete.clock.next = self.clock.val();
         self.complete.reset.next = self.reset.val();
 
-        self.run.next = 0.into();
-        self.running.next = 0.into();
+        self.run.d.next = 0.into();
+        self.running.d.next = 0.into();
         for i in 0_usize..NQ {
-            self.run.next = self.run.val().replace_bit(i, self.queue[i].enable.val() & !self.hold.val());
-            self.running.next = self.running.val().replace_bit(
+            self.run.d.next = self.run.d.val().replace_bit(i, self.queue[i].enable.val() & !self.hold.val());
+            self.running.d.next = self.running.d.val().replace_bit(
                 i,
                 self.queue[i].enable.val() & !self.hold.val() & !self.queue[i].stopped.val(),
             );
@@ -265,7 +266,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.intake.bus_wdata.next = self.bus_wdata.val();
         self.intake.bus_write.next = self.bus_write.val();
         self.intake.bus_read.next = self.bus_read.val();
-        self.active.d.next = self.rx_enable.val() & self.running.val().any();
+        self.active.d.next = self.rx_enable.val() & self.running.q.val().any();
         self.intake.active.next = self.active.q.val();
         self.intake.starved.next = self.deliver.starved.val();
         self.intake.free.next = self.payload.free.val();
@@ -307,7 +308,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.split.d.next = 0.into();
         self.split_bytes.d.next = 0.into();
         for i in 0_usize..NQ {
-            self.descriptors.enable[i].next = self.run.val().get_bit(i);
+            self.descriptors.enable[i].next = self.run.q.val().get_bit(i);
             self.descriptors.stopped[i].next = self.queue[i].stopped.val();
             self.descriptors.base[i].next = self.queue[i].base.val();
             self.descriptors.size_log2[i].next = self.queue[i].size_log2.val();
@@ -328,7 +329,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         // Delivery.
         self.deliver.mps.next = self.mps.val();
         self.deliver.hold.next = self.longest_wait.val();
-        self.deliver.active.next = self.running.val();
+        self.deliver.active.next = self.running.q.val();
         self.deliver.m_valid.next = self.intake.m_valid.val();
         self.deliver.m_data.next = self.intake.m_data.val();
         self.deliver.f_drop.next = self.intake.f_drop.val();
@@ -378,7 +379,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.done_data.next = self.complete.done_data.val();
         self.complete.done_ready.next = self.done_ready.val();
         for i in 0_usize..NQ {
-            self.complete.enable[i].next = self.run.val().get_bit(i);
+            self.complete.enable[i].next = self.run.q.val().get_bit(i);
             self.complete.stopped[i].next = self.queue[i].stopped.val();
             self.complete.base[i].next = self.queue[i].done.val().get_bits::<52>(12);
             self.complete.size_log2[i].next = self.queue[i].size_log2.val();

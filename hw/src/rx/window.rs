@@ -24,17 +24,16 @@ pub struct Window<const W: usize, const N: usize> {
     pub window: Signal<Out, Bits<1024>>,
     // Word 0 holds the first beat.
     words: [DFF<Bits<W>>; N],
-    left: DFF<Bits<5>>,
-    left_now: Signal<Local, Bits<5>>,
-    place: Signal<Local, Bits<5>>,
+    // The word that comes next, a bit each; none behind the last.
+    turn: DFF<Bits<16>>,
+    turn_now: Signal<Local, Bits<16>>,
     gather: Join<W, N, 1024>,
-    all: Constant<Bits<5>>,
-    one: Constant<Bits<5>>,
+    one: Constant<Bits<16>>,
 }
 
 impl<const W: usize, const N: usize> Default for Window<W, N> {
     fn default() -> Self {
-        assert_eq!(N, (1024 / W).max(1));
+        assert!(N == (1024 / W).max(1) && N <= 16);
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -43,11 +42,9 @@ impl<const W: usize, const N: usize> Default for Window<W, N> {
             beat_data: Default::default(),
             window: Default::default(),
             words: std::array::from_fn(|_| Default::default()),
-            left: Default::default(),
-            left_now: Default::default(),
-            place: Default::default(),
+            turn: Default::default(),
+            turn_now: Default::default(),
             gather: Default::default(),
-            all: Constant::new(N.to_bits()),
             one: Constant::new(1.into()),
         }
     }
@@ -56,20 +53,19 @@ impl<const W: usize, const N: usize> Default for Window<W, N> {
 impl<const W: usize, const N: usize> Logic for Window<W, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, left);
+        dff_setup!(self, clock, turn);
         for i in 0_usize..N {
             self.words[i].clock.next = self.clock.val();
             self.words[i].d.next = self.words[i].q.val();
         }
-        self.left_now.next = self.left.q.val();
+        self.turn_now.next = self.turn.q.val();
         if self.beat_first.val() {
-            self.left_now.next = self.all.val();
+            self.turn_now.next = self.one.val();
         }
-        self.place.next = self.all.val() - self.left_now.val();
-        if self.beat_valid.val() & (self.left_now.val() != 0) {
-            self.left.d.next = self.left_now.val() - self.one.val();
+        if self.beat_valid.val() {
+            self.turn.d.next = self.turn_now.val() << 1;
             for i in 0_usize..N {
-                if self.place.val().index() == i {
+                if self.turn_now.val().get_bit(i) {
                     self.words[i].d.next = self.beat_data.val();
                 }
             }
@@ -79,7 +75,7 @@ impl<const W: usize, const N: usize> Logic for Window<W, N> {
         }
         self.window.next = self.gather.whole.val();
         if self.reset.val() {
-            self.left.d.next = 0.into();
+            self.turn.d.next = 0.into();
         }
     }
 }

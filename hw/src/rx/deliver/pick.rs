@@ -10,7 +10,7 @@
 //!
 //! A descriptor that was taken and not used comes back (`back`) and is the first that its queue has; it is
 //! forgotten when the queue goes down. While `again` is set, the frame in `fit` looks for its next descriptor
-//! and d_queue is its queue. Two cycles a frame: in one its queue is named, in the next the descriptor is taken.
+//! and d_queue is its queue, from the next cycle on. Two cycles a frame: in one its queue is named, in the next the descriptor is taken.
 
 use crate::common::ram::Ram;
 use rust_hdl_core::prelude::*;
@@ -84,6 +84,9 @@ pub struct Pick {
     // What d_* belongs to: the frame above; the queue.
     named: DFF<Bit>,
     name: DFF<Bits<4>>,
+    // The queue that is named in this cycle: that of `fit` if `again` was set in the cycle before, else the frame's.
+    wanted: DFF<Bits<4>>,
+    was_again: DFF<Bit>,
     is_active: DFF<Bit>,
     is_dry: DFF<Bit>,
     has_spare: DFF<Bit>,
@@ -96,7 +99,6 @@ pub struct Pick {
     waited_now: DFF<Bit>,
     wait_name: DFF<Bits<4>>,
     rss_queue: Signal<Local, Bits<4>>,
-    wanted: Signal<Local, Bits<4>>,
     mark: Signal<Local, Bits<16>>,
     unit: Signal<Local, Bits<16>>,
     set_spare: Signal<Local, Bits<16>>,
@@ -117,7 +119,7 @@ impl Logic for Pick {
     fn update(&mut self) {
         dff_setup!(self, clock, next, next_frame, next_queue, next_filter, next_tag, next_refused);
         dff_setup!(self, clock, spares, dry, valid, frame, queue, filter, tag, pause, refused);
-        dff_setup!(self, clock, named, name, is_active, is_dry, has_spare);
+        dff_setup!(self, clock, named, name, wanted, was_again, is_active, is_dry, has_spare);
         dff_setup!(self, clock, limited, patience, over, waiting, starved_now, waited_now, wait_name);
         self.spare.clock.next = self.clock.val();
 
@@ -155,17 +157,14 @@ impl Logic for Pick {
         }
         self.d_take.next = (self.deliver.val() & !self.has_spare.q.val()) | self.again_take.val();
 
-        // The queue named next.
-        self.wanted.next = self.queue.q.val();
-        if self.again.val() {
-            self.wanted.next = self.again_queue.val();
-        }
-        self.d_queue.next = self.wanted.val();
-        self.name.d.next = self.wanted.val();
-        self.named.d.next = self.valid.q.val() & !self.again.val() & !self.accept.val();
-        self.is_active.d.next = self.active.val().get_bit(self.wanted.val().index());
-        self.is_dry.d.next = self.dry.q.val().get_bit(self.wanted.val().index());
-        self.has_spare.d.next = self.spares.q.val().get_bit(self.wanted.val().index());
+        // The queue named in this cycle.
+        self.d_queue.next = self.wanted.q.val();
+        self.name.d.next = self.wanted.q.val();
+        self.was_again.d.next = self.again.val();
+        self.named.d.next = self.valid.q.val() & !self.was_again.q.val() & !self.accept.val();
+        self.is_active.d.next = self.active.val().get_bit(self.wanted.q.val().index());
+        self.is_dry.d.next = self.dry.q.val().get_bit(self.wanted.q.val().index());
+        self.has_spare.d.next = self.spares.q.val().get_bit(self.wanted.q.val().index());
         self.q_active.next = self.is_active.q.val();
 
         // The frame behind the oldest.
@@ -199,6 +198,11 @@ impl Logic for Pick {
             self.refused.d.next = self.next_refused.q.val();
         }
 
+        self.wanted.d.next = self.queue.d.val();
+        if self.again.val() {
+            self.wanted.d.next = self.again_queue.val();
+        }
+
         // Spare descriptors and dry queues.
         self.unit.next = 1.into();
         self.mark.next = self.unit.val() << self.name.q.val();
@@ -225,7 +229,7 @@ impl Logic for Pick {
         self.spare.write_address.next = self.name.q.val();
         self.spare.write_data.next = self.back_data.val();
         self.spare.read_enable.next = true;
-        self.spare.read_address.next = self.wanted.val();
+        self.spare.read_address.next = self.wanted.q.val();
 
         // Waiting. A frame counts as having waited once.
         self.hungry.next = (self.look.val() & !self.decided.val()) | self.again_hungry.val();
