@@ -208,6 +208,7 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.read.timeout.next = self.global.timeout.val();
         self.pcie.rd_valid.next = self.read.rd_valid.val();
         self.pcie.rd_addr.next = self.read.rd_addr.val();
+        self.pcie.rd_wide.next = self.read.rd_wide.val();
         self.pcie.rd_dwords.next = self.read.rd_dwords.val();
         self.pcie.rd_first_be.next = self.read.rd_first_be.val();
         self.pcie.rd_last_be.next = self.read.rd_last_be.val();
@@ -267,6 +268,7 @@ impl<const W: usize, const K: usize, const L: usize, const Q: usize, const A: us
         self.rx.mrrs.next = self.pcie.mrrs.val();
         self.pcie.pay_valid.next = self.rx.pay_valid.val();
         self.pcie.pay_addr.next = self.rx.pay_addr.val();
+        self.pcie.pay_wide.next = self.rx.pay_wide.val();
         self.pcie.pay_dwords.next = self.rx.pay_dwords.val();
         self.pcie.pay_first_be.next = self.rx.pay_first_be.val();
         self.pcie.pay_last_be.next = self.rx.pay_last_be.val();

@@ -21,6 +21,7 @@ pub struct Restart {
     pub master_enable: Signal<In, Bit>,
     pub hold: Signal<Out, Bit>,
     pub core_reset: Signal<Out, Bit>,
+    asks: DFF<Bit>,
     asked: DFF<Bit>,
     rest: DFF<Bit>,
     pause: DFF<Bits<12>>,
@@ -38,6 +39,7 @@ impl Default for Restart {
             master_enable: Default::default(),
             hold: Default::default(),
             core_reset: Default::default(),
+            asks: Default::default(),
             asked: Default::default(),
             rest: Default::default(),
             pause: Default::default(),
@@ -50,7 +52,7 @@ impl Default for Restart {
 impl Logic for Restart {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, rest, pause, pulse);
+        dff_setup!(self, clock, asks, asked, rest, pause, pulse);
         self.hold.next = self.asked.q.val();
         self.core_reset.next = self.pulse.q.val();
         self.pulse.d.next = false;
@@ -64,12 +66,14 @@ impl Logic for Restart {
             self.asked.d.next = false;
             self.pause.d.next = 0.into();
         }
-        if self.ask.val() {
+        self.asks.d.next = self.ask.val();
+        if self.asks.q.val() {
             self.asked.d.next = true;
             self.pause.d.next = 0.into();
         }
         if self.reset.val() {
             self.pulse.d.next = true;
+            self.asks.d.next = false;
             self.asked.d.next = false;
             self.pause.d.next = 0.into();
         }

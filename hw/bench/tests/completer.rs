@@ -113,7 +113,7 @@ impl Bench {
                 if write {
                     self.memory.insert((cfg, addr), data);
                 } else {
-                    self.due[usize::from(cfg)] = Some((4, self.at(cfg, addr)));
+                    self.due[usize::from(cfg)] = Some((if cfg { 4 } else { 3 }, self.at(cfg, addr)));
                 }
             }
             bad += usize::from(self.block.bad());

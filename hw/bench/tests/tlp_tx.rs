@@ -97,9 +97,13 @@ macro_rules! bench {
                 memory!(PAY, set_pay_valid, set_pay_addr, set_pay_dwords, set_pay_first_be, set_pay_last_be);
                 memory!(SMALL, set_small_valid, set_small_addr, set_small_dwords, set_small_first_be, set_small_last_be);
                 memory!(RD, set_rd_valid, set_rd_addr, set_rd_dwords, set_rd_first_be, set_rd_last_be);
-                if let Some(Body::Memory(body)) = queues[SMALL].front().map(|tlp| tlp.header.body) {
-                    block.set_small_wide(body.address >> 32 != 0);
-                }
+                let wide = |i: usize| match queues[i].front().map(|tlp| tlp.header.body) {
+                    Some(Body::Memory(body)) => body.address >> 32 != 0,
+                    _ => false,
+                };
+                block.set_pay_wide(wide(PAY));
+                block.set_small_wide(wide(SMALL));
+                block.set_rd_wide(wide(RD));
                 if let Some(Body::Memory(body)) = queues[RD].front().map(|tlp| tlp.header.body) {
                     block.set_rd_tag(body.tag);
                 }

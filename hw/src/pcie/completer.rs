@@ -85,6 +85,8 @@ pub struct Completer {
     trail: Signal<Local, Bits<2>>,
     end_be: Signal<Local, Bits<4>>,
     be_now: Signal<Local, Bits<4>>,
+    // What the register bus showed: it comes from afar.
+    heard: DFF<Bits<32>>,
     answer: Signal<Local, Bits<32>>,
 }
 
@@ -93,7 +95,7 @@ impl Logic for Completer {
     fn update(&mut self) {
         dff_setup!(self, clock, state, hit, second, count, status, dwords, byte_count, lower, data);
         dff_setup!(self, clock, addr, wdata, be, write_strobe, read_strobe, cfg_write_strobe, cfg_read_strobe);
-        dff_setup!(self, clock, missed, is_config, is_write, is_memory);
+        dff_setup!(self, clock, missed, is_config, is_write, is_memory, heard);
 
         self.is_config.d.next = (self.q_kind.val() == 0) | (self.q_kind.val() == 1);
         self.is_write.d.next = (self.q_kind.val() == 1) | (self.q_kind.val() == 3);
@@ -126,9 +128,10 @@ impl Logic for Completer {
         if self.second.q.val() {
             self.be_now.next = self.q_last_be.val();
         }
+        self.heard.d.next = self.bus_rdata.val();
         self.answer.next = 0.into();
         if self.be.q.val() != 0 {
-            self.answer.next = self.bus_rdata.val();
+            self.answer.next = self.heard.q.val();
             if self.is_config.q.val() {
                 self.answer.next = self.cfg_rdata.val();
             }

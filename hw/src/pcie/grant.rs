@@ -32,6 +32,7 @@ pub struct Grant {
     pub cpl_dwords: Signal<In, Bits<2>>,
     pub pay_valid: Signal<In, Bit>,
     pub pay_addr: Signal<In, Bits<64>>,
+    pub pay_wide: Signal<In, Bit>,
     pub pay_dwords: Signal<In, Bits<11>>,
     pub pay_first_be: Signal<In, Bits<4>>,
     pub pay_last_be: Signal<In, Bits<4>>,
@@ -43,6 +44,7 @@ pub struct Grant {
     pub small_last_be: Signal<In, Bits<4>>,
     pub rd_valid: Signal<In, Bit>,
     pub rd_addr: Signal<In, Bits<64>>,
+    pub rd_wide: Signal<In, Bit>,
     pub rd_dwords: Signal<In, Bits<11>>,
     pub rd_first_be: Signal<In, Bits<4>>,
     pub rd_last_be: Signal<In, Bits<4>>,
@@ -171,13 +173,13 @@ impl Logic for Grant {
         }
 
         self.wide_sources.next = 0.into();
-        if self.pay_addr.val().get_bits::<32>(32) != 0 {
+        if self.pay_wide.val() {
             self.wide_sources.next = self.wide_sources.val() | 2;
         }
         if self.small_wide.val() {
             self.wide_sources.next = self.wide_sources.val() | 4;
         }
-        if self.rd_addr.val().get_bits::<32>(32) != 0 {
+        if self.rd_wide.val() {
             self.wide_sources.next = self.wide_sources.val() | 8;
         }
         self.is_wide.next = self.wide_sources.val().get_bit(self.now.q.val().index());

@@ -65,6 +65,7 @@ pub struct PcieSide<const W: usize, const L: usize, const N: usize, const V: usi
     pub c_requester: Signal<Out, Bits<16>>,
     pub pay_valid: Signal<In, Bit>,
     pub pay_addr: Signal<In, Bits<64>>,
+    pub pay_wide: Signal<In, Bit>,
     pub pay_dwords: Signal<In, Bits<11>>,
     pub pay_first_be: Signal<In, Bits<4>>,
     pub pay_last_be: Signal<In, Bits<4>>,
@@ -73,6 +74,7 @@ pub struct PcieSide<const W: usize, const L: usize, const N: usize, const V: usi
     pub pay_ready: Signal<Out, Bit>,
     pub rd_valid: Signal<In, Bit>,
     pub rd_addr: Signal<In, Bits<64>>,
+    pub rd_wide: Signal<In, Bit>,
     pub rd_dwords: Signal<In, Bits<11>>,
     pub rd_first_be: Signal<In, Bits<4>>,
     pub rd_last_be: Signal<In, Bits<4>>,
@@ -236,6 +238,7 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.completer.cpl_ready.next = self.tlp_tx.cpl_ready.val();
         self.tlp_tx.pay_valid.next = self.pay_valid.val();
         self.tlp_tx.pay_addr.next = self.pay_addr.val();
+        self.tlp_tx.pay_wide.next = self.pay_wide.val();
         self.tlp_tx.pay_dwords.next = self.pay_dwords.val();
         self.tlp_tx.pay_first_be.next = self.pay_first_be.val();
         self.tlp_tx.pay_last_be.next = self.pay_last_be.val();
@@ -244,6 +247,7 @@ impl<const W: usize, const L: usize, const N: usize, const V: usize, const VP2: 
         self.pay_ready.next = self.tlp_tx.pay_ready.val();
         self.tlp_tx.rd_valid.next = self.rd_valid.val();
         self.tlp_tx.rd_addr.next = self.rd_addr.val();
+        self.tlp_tx.rd_wide.next = self.rd_wide.val();
         self.tlp_tx.rd_dwords.next = self.rd_dwords.val();
         self.tlp_tx.rd_first_be.next = self.rd_first_be.val();
         self.tlp_tx.rd_last_be.next = self.rd_last_be.val();

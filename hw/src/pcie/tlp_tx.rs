@@ -39,6 +39,7 @@ pub struct TlpTx<const W: usize, const L: usize> {
     pub cpl_ready: Signal<Out, Bit>,
     pub pay_valid: Signal<In, Bit>,
     pub pay_addr: Signal<In, Bits<64>>,
+    pub pay_wide: Signal<In, Bit>,
     pub pay_dwords: Signal<In, Bits<11>>,
     pub pay_first_be: Signal<In, Bits<4>>,
     pub pay_last_be: Signal<In, Bits<4>>,
@@ -57,6 +58,7 @@ pub struct TlpTx<const W: usize, const L: usize> {
     pub small_ready: Signal<Out, Bit>,
     pub rd_valid: Signal<In, Bit>,
     pub rd_addr: Signal<In, Bits<64>>,
+    pub rd_wide: Signal<In, Bit>,
     pub rd_dwords: Signal<In, Bits<11>>,
     pub rd_first_be: Signal<In, Bits<4>>,
     pub rd_last_be: Signal<In, Bits<4>>,
@@ -204,6 +206,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         self.grant.cpl_dwords.next = self.cpl_dwords.val();
         self.grant.pay_valid.next = self.pay_valid.val();
         self.grant.pay_addr.next = self.pay_addr.val();
+        self.grant.pay_wide.next = self.pay_wide.val();
         self.grant.pay_dwords.next = self.pay_dwords.val();
         self.grant.pay_first_be.next = self.pay_first_be.val();
         self.grant.pay_last_be.next = self.pay_last_be.val();
@@ -215,6 +218,7 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         self.grant.small_last_be.next = self.small_last_be.val();
         self.grant.rd_valid.next = self.rd_valid.val();
         self.grant.rd_addr.next = self.rd_addr.val();
+        self.grant.rd_wide.next = self.rd_wide.val();
         self.grant.rd_dwords.next = self.rd_dwords.val();
         self.grant.rd_first_be.next = self.rd_first_be.val();
         self.grant.rd_last_be.next = self.rd_last_be.val();

@@ -30,6 +30,8 @@ pub struct Arbiter {
     pub c_ready: Signal<Out, Bit>,
     pub rd_valid: Signal<Out, Bit>,
     pub rd_addr: Signal<Out, Bits<64>>,
+    /// The address is not below 4 GiB.
+    pub rd_wide: Signal<Out, Bit>,
     pub rd_dwords: Signal<Out, Bits<11>>,
     pub rd_first_be: Signal<Out, Bits<4>>,
     pub rd_last_be: Signal<Out, Bits<4>>,
@@ -48,6 +50,7 @@ pub struct Arbiter {
     addr: DFF<Bits<64>>,
     bytes: DFF<Bits<13>>,
     tag: DFF<Bits<8>>,
+    wide: DFF<Bit>,
     dwords: DFF<Bits<11>>,
     first_be: DFF<Bits<4>>,
     last_be: DFF<Bits<4>>,
@@ -62,7 +65,7 @@ pub struct Arbiter {
 impl Logic for Arbiter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, chosen, last, addr, bytes, tag, dwords, first_be, last_be, issued);
+        dff_setup!(self, clock, wide, state, chosen, last, addr, bytes, tag, dwords, first_be, last_be, issued);
 
         // The source behind the last one comes first; 3 is none.
         self.choice.next = 3.into();
@@ -158,6 +161,7 @@ impl Logic for Arbiter {
                 }
             }
             1 => {
+                self.wide.d.next = self.addr.q.val().get_bits::<32>(32) != 0;
                 self.dwords.d.next = self.sum.val().get_bits::<11>(2);
                 self.first_be.d.next = self.first.val();
                 self.last_be.d.next = self.final_be.val();
@@ -176,6 +180,7 @@ impl Logic for Arbiter {
         }
         self.rd_valid.next = self.state.q.val() == 2;
         self.rd_addr.next = self.addr.q.val();
+        self.rd_wide.next = self.wide.q.val();
         self.rd_dwords.next = self.dwords.q.val();
         self.rd_first_be.next = self.first_be.q.val();
         self.rd_last_be.next = self.last_be.q.val();

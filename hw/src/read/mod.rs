@@ -15,6 +15,7 @@ pub mod tags;
 use crate::emit::verilog;
 use queues::Descriptors;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 /// Arbiter and tags: sources of reads (`a_*` RX prefetch, `b_*` TX prefetch, `p_*` TX payload) to the transmitter (`rd_*`),
 /// and completions (`c_*`) back to whoever asked (`o_*`).
@@ -41,6 +42,7 @@ pub struct ReadSide<const W: usize, const L: usize> {
     pub p_ready: Signal<Out, Bit>,
     pub rd_valid: Signal<Out, Bit>,
     pub rd_addr: Signal<Out, Bits<64>>,
+    pub rd_wide: Signal<Out, Bit>,
     pub rd_dwords: Signal<Out, Bits<11>>,
     pub rd_first_be: Signal<Out, Bits<4>>,
     pub rd_last_be: Signal<Out, Bits<4>>,
@@ -69,11 +71,21 @@ pub struct ReadSide<const W: usize, const L: usize> {
     pub dead: Signal<Out, Bits<32>>,
     arbiter: arbiter::Arbiter,
     tags: tags::Tags<W, L>,
+    // What the reads bring goes far.
+    far_valid: DFF<Bit>,
+    far_data: DFF<Bits<W>>,
+    far_tag: DFF<Bits<8>>,
+    far_dword: DFF<Bits<10>>,
+    far_lanes: DFF<Bits<5>>,
+    far_done: DFF<Bit>,
+    far_done_tag: DFF<Bits<8>>,
+    far_done_cause: DFF<Bits<4>>,
 }
 
 impl<const W: usize, const L: usize> Logic for ReadSide<W, L> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, far_valid, far_data, far_tag, far_dword, far_lanes, far_done, far_done_tag, far_done_cause);
         self.arbiter.clock.next = self.clock.val();
         self.arbiter.reset.next = self.reset.val();
         self.arbiter.a_valid.next = self.a_valid.val();
@@ -93,6 +105,7 @@ impl<const W: usize, const L: usize> Logic for ReadSide<W, L> {
         self.p_ready.next = self.arbiter.c_ready.val();
         self.rd_valid.next = self.arbiter.rd_valid.val();
         self.rd_addr.next = self.arbiter.rd_addr.val();
+        self.rd_wide.next = self.arbiter.rd_wide.val();
         self.rd_dwords.next = self.arbiter.rd_dwords.val();
         self.rd_first_be.next = self.arbiter.rd_first_be.val();
         self.rd_last_be.next = self.arbiter.rd_last_be.val();
@@ -118,16 +131,28 @@ impl<const W: usize, const L: usize> Logic for ReadSide<W, L> {
         self.tags.c_lower.next = self.c_lower.val();
         self.tags.c_dwords.next = self.c_dwords.val();
         self.tags.c_requester.next = self.c_requester.val();
-        self.o_valid.next = self.tags.o_valid.val();
-        self.o_data.next = self.tags.o_data.val();
-        self.o_tag.next = self.tags.o_tag.val();
-        self.o_dword.next = self.tags.o_dword.val();
-        self.o_lanes.next = self.tags.o_lanes.val();
-        self.o_done.next = self.tags.o_done.val();
-        self.o_done_tag.next = self.tags.o_done_tag.val();
-        self.o_done_cause.next = self.tags.o_done_cause.val();
+        self.far_valid.d.next = self.tags.o_valid.val();
+        self.o_valid.next = self.far_valid.q.val();
+        self.far_data.d.next = self.tags.o_data.val();
+        self.o_data.next = self.far_data.q.val();
+        self.far_tag.d.next = self.tags.o_tag.val();
+        self.o_tag.next = self.far_tag.q.val();
+        self.far_dword.d.next = self.tags.o_dword.val();
+        self.o_dword.next = self.far_dword.q.val();
+        self.far_lanes.d.next = self.tags.o_lanes.val();
+        self.o_lanes.next = self.far_lanes.q.val();
+        self.far_done.d.next = self.tags.o_done.val();
+        self.o_done.next = self.far_done.q.val();
+        self.far_done_tag.d.next = self.tags.o_done_tag.val();
+        self.o_done_tag.next = self.far_done_tag.q.val();
+        self.far_done_cause.d.next = self.tags.o_done_cause.val();
+        self.o_done_cause.next = self.far_done_cause.q.val();
         self.unexpected.next = self.tags.unexpected.val();
         self.dead.next = self.tags.dead.val();
+        if self.reset.val() {
+            self.far_valid.d.next = false;
+            self.far_done.d.next = false;
+        }
     }
 }
 

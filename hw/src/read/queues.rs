@@ -62,6 +62,8 @@ pub struct Descriptors<const W: usize, const N: usize, const G: usize, const B: 
     queue: [Prefetch; N],
     fan_in: FanIn<N>,
     store: Store<W, G, B, A>,
+    // It comes from afar.
+    mrrs_now: DFF<Bits<3>>,
     tag: [Signal<Local, Bits<8>>; N],
     dead_here: Signal<Local, Bits<8>>,
     dead_twice: Signal<Local, Bits<16>>,
@@ -125,6 +127,7 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
             queue: std::array::from_fn(|_| Default::default()),
             fan_in: Default::default(),
             store: Default::default(),
+            mrrs_now: Default::default(),
             tag: std::array::from_fn(|_| Default::default()),
             dead_here: Default::default(),
             dead_twice: Default::default(),
@@ -147,6 +150,8 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat_valid, beat_queue, beat_place, beat_lanes, beat_data, shown, valid);
+        dff_setup!(self, clock, mrrs_now);
+        self.mrrs_now.d.next = self.mrrs.val();
         self.fan_in.clock.next = self.clock.val();
         self.fan_in.reset.next = self.reset.val();
         self.store.clock.next = self.clock.val();
@@ -182,7 +187,7 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
             self.queue[i].reset.next = self.reset.val();
             self.queue[i].my_tag.next = self.tag[i].val();
             self.queue[i].dead.next = self.dead_twice.val().get_bit(i);
-            self.queue[i].mrrs.next = self.mrrs.val();
+            self.queue[i].mrrs.next = self.mrrs_now.q.val();
             self.queue[i].enable.next = self.enable[i].val();
             self.queue[i].stopped.next = self.stopped[i].val();
             self.queue[i].base.next = self.base[i].val();

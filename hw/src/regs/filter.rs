@@ -58,6 +58,9 @@ pub struct FilterRegs {
     // The last read was in the address hash, and where.
     hit: DFF<Bit>,
     place: DFF<Bits<4>>,
+    addr: DFF<Bits<16>>,
+    write: DFF<Bit>,
+    read: DFF<Bit>,
     answer: DFF<Bits<32>>,
     new_epoch: DFF<Bit>,
     epoch_now: DFF<Bits<3>>,
@@ -109,6 +112,9 @@ impl Default for FilterRegs {
             copy: Default::default(),
             hit: Default::default(),
             place: Default::default(),
+            addr: Default::default(),
+            write: Default::default(),
+            read: Default::default(),
             answer: Default::default(),
             new_epoch: Default::default(),
             epoch_now: Default::default(),
@@ -132,7 +138,7 @@ impl Default for FilterRegs {
 impl Logic for FilterRegs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, hit, place, answer, new_epoch, epoch_now, t_strobe, t_place, t_word);
+        dff_setup!(self, clock, addr, write, read, hit, place, answer, new_epoch, epoch_now, t_strobe, t_place, t_word);
         for i in 0_usize..12 {
             self.staged[i].clock.next = self.clock.val();
             self.staged[i].d.next = self.staged[i].q.val();
@@ -151,16 +157,21 @@ impl Logic for FilterRegs {
         }
         self.kinds.next = self.all_kinds.whole.val();
 
+        // As the bank does: an access takes effect a cycle after it was on the bus, which holds what is written.
+        self.addr.d.next = self.bus_addr.val();
+        self.write.d.next = self.bus_write.val();
+        self.read.d.next = self.bus_read.val();
+
         // Words 0 to 11 the row, 12 COMMIT, 32 to 47 the address hash.
-        self.page.next = self.bus_addr.val().get_bits::<8>(8) == self.page_number.val();
-        self.index.next = self.bus_addr.val().get_bits::<6>(2);
+        self.page.next = self.addr.q.val().get_bits::<8>(8) == self.page_number.val();
+        self.index.next = self.addr.q.val().get_bits::<6>(2);
         self.is_entry.next = self.page.val() & (self.index.val() < self.entries.val());
         self.is_commit.next = self.page.val() & (self.index.val() == self.entries.val());
-        self.is_hash.next = self.page.val() & (self.bus_addr.val().get_bits::<2>(6) == 2);
+        self.is_hash.next = self.page.val() & (self.addr.q.val().get_bits::<2>(6) == 2);
         self.queue.s_valid.next =
-            self.bus_write.val() & ((self.is_entry.val() | self.is_commit.val()) | self.is_hash.val());
+            self.write.q.val() & ((self.is_entry.val() | self.is_commit.val()) | self.is_hash.val());
         self.queue.s_data.next = (bit_cast::<38, 32>(self.bus_wdata.val())
-            | (bit_cast::<38, 4>(self.bus_addr.val().get_bits::<4>(2)) << 32))
+            | (bit_cast::<38, 4>(self.addr.q.val().get_bits::<4>(2)) << 32))
             | ((bit_cast::<38, 1>((self.is_commit.val() | self.is_hash.val()).into()) << 36)
                 | (bit_cast::<38, 1>(self.is_commit.val().into()) << 37));
 
@@ -188,13 +199,13 @@ impl Logic for FilterRegs {
         self.epoch_write.next = self.new_epoch.q.val();
         self.epoch.next = self.epoch_now.q.val();
 
-        self.copy.write_enable.next = self.bus_write.val() & self.is_hash.val();
-        self.copy.write_address.next = self.bus_addr.val().get_bits::<4>(2);
+        self.copy.write_enable.next = self.write.q.val() & self.is_hash.val();
+        self.copy.write_address.next = self.addr.q.val().get_bits::<4>(2);
         self.copy.write_data.next = self.bus_wdata.val();
         self.copy.read_address.next = self.place.q.val();
-        if self.bus_read.val() {
+        if self.read.q.val() {
             self.hit.d.next = self.is_hash.val();
-            self.place.d.next = self.bus_addr.val().get_bits::<4>(2);
+            self.place.d.next = self.addr.q.val().get_bits::<4>(2);
         }
         self.answer.d.next = 0.into();
         if self.hit.q.val() {
@@ -202,9 +213,9 @@ impl Logic for FilterRegs {
         }
         self.rdata.next = self.bank.rdata.val() | self.answer.q.val();
 
-        self.t_strobe.d.next = (self.bus_write.val() & !self.bus_addr.val().get_bit(7))
-            & (self.bus_addr.val().get_bits::<8>(8) == self.tables.val());
-        self.t_place.d.next = self.bus_addr.val().get_bits::<5>(2);
+        self.t_strobe.d.next = (self.write.q.val() & !self.addr.q.val().get_bit(7))
+            & (self.addr.q.val().get_bits::<8>(8) == self.tables.val());
+        self.t_place.d.next = self.addr.q.val().get_bits::<5>(2);
         self.t_word.d.next = self.bus_wdata.val();
         self.t_write.next = self.t_strobe.q.val();
         self.t_address.next = self.t_place.q.val();
@@ -214,6 +225,8 @@ impl Logic for FilterRegs {
             self.hit.d.next = false;
             self.new_epoch.d.next = false;
             self.t_strobe.d.next = false;
+            self.write.d.next = false;
+            self.read.d.next = false;
         }
     }
 }

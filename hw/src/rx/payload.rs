@@ -41,6 +41,8 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     pub free: Signal<Out, Bits<16>>,
     pub pay_valid: Signal<Out, Bit>,
     pub pay_addr: Signal<Out, Bits<64>>,
+    /// The address is not below 4 GiB.
+    pub pay_wide: Signal<Out, Bit>,
     pub pay_dwords: Signal<Out, Bits<11>>,
     pub pay_first_be: Signal<Out, Bits<4>>,
     pub pay_last_be: Signal<Out, Bits<4>>,
@@ -52,7 +54,7 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     pub frame: Signal<Out, Bit>,
     pub frame_queue: Signal<Out, Bits<4>>,
     pub busy: Signal<Out, Bit>,
-    headers: Fifo<89, 4, 5>,
+    headers: Fifo<90, 4, 5>,
     data: Fifo<W, 4, 5>,
     // In step with the data: the chunk's last beat.
     marks: Fifo<1, 4, 5>,
@@ -93,10 +95,11 @@ pub struct Payload<const W: usize, const K: usize, const Q: usize, const A: usiz
     first_be: Signal<Local, Bits<4>>,
     last_be: Signal<Local, Bits<4>>,
     turned: Signal<Local, Bit>,
+    wide: Signal<Local, Bit>,
     read: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
-    head: Signal<Local, Bits<89>>,
+    head: Signal<Local, Bits<90>>,
     take: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     log_bytes: Constant<Bits<4>>,
@@ -132,6 +135,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             free: Default::default(),
             pay_valid: Default::default(),
             pay_addr: Default::default(),
+            pay_wide: Default::default(),
             pay_dwords: Default::default(),
             pay_first_be: Default::default(),
             pay_last_be: Default::default(),
@@ -179,6 +183,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Default for
             first_be: Default::default(),
             last_be: Default::default(),
             turned: Default::default(),
+            wide: Default::default(),
             read: Default::default(),
             ends: Default::default(),
             load: Default::default(),
@@ -240,13 +245,15 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
                 & (self.lanes.val() >> bit_cast::<2, 2>(self.three.val() - self.tail_lane.val()));
             self.last_be.next = 0.into();
         }
-        self.headers.s_data.next = bit_cast::<89, 64>(self.p_address.q.val())
-            | (bit_cast::<89, 11>(self.dwords.val()) << 64)
-            | (bit_cast::<89, 4>(self.first_be.val()) << 75)
-            | (bit_cast::<89, 4>(self.last_be.val()) << 79)
-            | (bit_cast::<89, 1>(self.p_last.q.val().into()) << 83)
-            | (bit_cast::<89, 1>(self.p_close.q.val().into()) << 84)
-            | (bit_cast::<89, 4>(self.p_queue.q.val()) << 85);
+        self.wide.next = self.p_address.q.val().get_bits::<32>(32) != 0;
+        self.headers.s_data.next = bit_cast::<90, 64>(self.p_address.q.val())
+            | (bit_cast::<90, 11>(self.dwords.val()) << 64)
+            | (bit_cast::<90, 4>(self.first_be.val()) << 75)
+            | (bit_cast::<90, 4>(self.last_be.val()) << 79)
+            | (bit_cast::<90, 1>(self.p_last.q.val().into()) << 83)
+            | (bit_cast::<90, 1>(self.p_close.q.val().into()) << 84)
+            | (bit_cast::<90, 4>(self.p_queue.q.val()) << 85)
+            | (bit_cast::<90, 1>(self.wide.val().into()) << 89);
         self.k_ready.next = !self.p_valid.q.val();
         if self.load.val() {
             self.p_valid.d.next = false;
@@ -310,6 +317,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.head.next = self.headers.m_data.val();
         self.pay_valid.next = self.headers.m_valid.val() & self.data.m_valid.val();
         self.pay_addr.next = self.head.val().get_bits::<64>(0);
+        self.pay_wide.next = self.head.val().get_bit(89);
         self.pay_dwords.next = self.head.val().get_bits::<11>(64);
         self.pay_first_be.next = self.head.val().get_bits::<4>(75);
         self.pay_last_be.next = self.head.val().get_bits::<4>(79);
@@ -317,9 +325,10 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for P
         self.is_last.next = self.marks.m_data.val().any();
         self.pay_last.next = self.is_last.val();
         self.take.next = self.headers.m_valid.val() & self.data.m_valid.val() & self.pay_ready.val();
-        self.data.m_ready.next = self.take.val();
-        self.marks.m_ready.next = self.take.val();
-        self.headers.m_ready.next = self.take.val() & self.is_last.val();
+        // Each FIFO knows by itself whether it has a word.
+        self.data.m_ready.next = self.headers.m_valid.val() & self.pay_ready.val();
+        self.marks.m_ready.next = self.headers.m_valid.val() & self.pay_ready.val();
+        self.headers.m_ready.next = self.data.m_valid.val() & self.is_last.val() & self.pay_ready.val();
         self.frame.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(83);
         self.gone.next = self.take.val() & self.is_last.val() & self.head.val().get_bit(84);
         self.frame_queue.next = self.head.val().get_bits::<4>(85);

@@ -75,6 +75,7 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     pub t_done_cause: Signal<In, Bits<4>>,
     pub pay_valid: Signal<Out, Bit>,
     pub pay_addr: Signal<Out, Bits<64>>,
+    pub pay_wide: Signal<Out, Bit>,
     pub pay_dwords: Signal<Out, Bits<11>>,
     pub pay_first_be: Signal<Out, Bits<4>>,
     pub pay_last_be: Signal<Out, Bits<4>>,
@@ -111,6 +112,8 @@ pub struct RxSide<const W: usize, const K: usize, const Q: usize, const A: usize
     run: DFF<Bits<16>>,
     running: DFF<Bits<16>>,
     active: DFF<Bit>,
+    framed: DFF<Bit>,
+    framed_queue: DFF<Bits<4>>,
     quiet: DFF<Bit>,
     rest: [Signal<Local, Bit>; NQ],
     resting: Signal<Local, Bits<16>>,
@@ -175,6 +178,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             t_done_cause: Default::default(),
             pay_valid: Default::default(),
             pay_addr: Default::default(),
+            pay_wide: Default::default(),
             pay_dwords: Default::default(),
             pay_first_be: Default::default(),
             pay_last_be: Default::default(),
@@ -208,6 +212,8 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             running: Default::default(),
             active: Default::default(),
             quiet: Default::default(),
+            framed: Default::default(),
+            framed_queue: Default::default(),
             rest: std::array::from_fn(|_| Default::default()),
             resting: Default::default(),
             answer: Default::default(),
@@ -226,7 +232,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
 impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: usize, const N: usize, const H: usize, const S: usize, const B: usize, const NQ: usize, const T: usize> Logic for RxSide<W, K, Q, A, AP1, N, H, S, B, NQ, T> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, run, running, active, quiet, take, scatter, split, split_bytes);
+        dff_setup!(self, clock, framed, framed_queue, run, running, active, quiet, take, scatter, split, split_bytes);
         self.intake.clock.next = self.clock.val();
         self.intake.reset.next = self.reset.val();
         self.descriptors.clock.next = self.clock.val();
@@ -358,12 +364,16 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
         self.payload.read_data.next = self.intake.read_data.val();
         self.pay_valid.next = self.payload.pay_valid.val();
         self.pay_addr.next = self.payload.pay_addr.val();
+        self.pay_wide.next = self.payload.pay_wide.val();
         self.pay_dwords.next = self.payload.pay_dwords.val();
         self.pay_first_be.next = self.payload.pay_first_be.val();
         self.pay_last_be.next = self.payload.pay_last_be.val();
         self.pay_data.next = self.payload.pay_data.val();
         self.pay_last.next = self.payload.pay_last.val();
         self.payload.pay_ready.next = self.pay_ready.val();
+
+        self.framed.d.next = self.payload.frame.val();
+        self.framed_queue.d.next = self.payload.frame_queue.val();
 
         // Completions.
         self.complete.c_valid.next = self.deliver.c_valid.val();
@@ -426,7 +436,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize, const AP1: 
             self.queue[i].waited.next =
                 self.deliver.waited.val() & (self.deliver.wait_queue.val() == i.to_bits::<4>());
             self.queue[i].frame.next =
-                self.payload.frame.val() & (self.payload.frame_queue.val() == i.to_bits::<4>());
+                self.framed.q.val() & (self.framed_queue.q.val() == i.to_bits::<4>());
             self.queue[i].drop_buffer.next =
                 self.deliver.e_buffer.val() & (self.deliver.e_queue.val() == i.to_bits::<4>());
             self.queue[i].drop_no_descriptor.next =

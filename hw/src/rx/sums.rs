@@ -76,6 +76,7 @@ pub struct Sums<const W: usize, const K: usize, const P: usize, const N: usize> 
     payload: Signal<Local, Bits<16>>,
     length: Signal<Local, Bits<20>>,
     base: Signal<Local, Bits<20>>,
+    base_6: Signal<Local, Bits<20>>,
     end_beat: Signal<Local, Bits<14>>,
     end_byte: Signal<Local, Bits<6>>,
     head_0: Constant<Bits<K>>,
@@ -89,7 +90,9 @@ pub struct Sums<const W: usize, const K: usize, const P: usize, const N: usize> 
     plain: Constant<Bits<20>>,
     tag: Constant<Bits<20>>,
     two_tags: Constant<Bits<20>>,
-    fixed: Constant<Bits<20>>,
+    plain_6: Constant<Bits<20>>,
+    tag_6: Constant<Bits<20>>,
+    two_tags_6: Constant<Bits<20>>,
 }
 
 /// The bytes from `from` on of a beat.
@@ -147,6 +150,7 @@ impl<const W: usize, const K: usize, const P: usize, const N: usize> Default for
             payload: Default::default(),
             length: Default::default(),
             base: Default::default(),
+            base_6: Default::default(),
             end_beat: Default::default(),
             end_byte: Default::default(),
             head_0: Constant::new(from(HEADER)),
@@ -160,7 +164,10 @@ impl<const W: usize, const K: usize, const P: usize, const N: usize> Default for
             plain: Constant::new(14.into()),
             tag: Constant::new(18.into()),
             two_tags: Constant::new(22.into()),
-            fixed: Constant::new(40.into()),
+            // IPv6 counts what is behind its 40 bytes.
+            plain_6: Constant::new(54.into()),
+            tag_6: Constant::new(58.into()),
+            two_tags_6: Constant::new(62.into()),
         }
     }
 }
@@ -234,22 +241,25 @@ impl<const W: usize, const K: usize, const P: usize, const N: usize> Logic for S
         self.total.next = self.word_16.word.val();
         self.payload.next = self.word_18.word.val();
         self.base.next = self.plain.val();
+        self.base_6.next = self.plain_6.val();
         if self.word_12.tag.val() {
             self.v6.next = self.word_16.v6.val();
             self.total.next = self.word_20.word.val();
             self.payload.next = self.word_22.word.val();
             self.base.next = self.tag.val();
+            self.base_6.next = self.tag_6.val();
             if self.word_16.tag.val() {
                 self.v6.next = self.word_20.v6.val();
                 self.total.next = self.word_24.word.val();
                 self.payload.next = self.word_26.word.val();
                 self.base.next = self.two_tags.val();
+                self.base_6.next = self.two_tags_6.val();
             }
         }
         self.length.next = bit_cast::<20, 16>(self.total.val());
         if self.v6.val() {
             self.length.next = bit_cast::<20, 16>(self.payload.val());
-            self.base.next = self.base.val() + self.fixed.val();
+            self.base.next = self.base_6.val();
         }
         self.packet_end.d.next = self.length.val() + self.base.val();
         self.b_valid.d.next = self.a_valid.q.val();

@@ -49,6 +49,8 @@ pub struct Fetch<const K: usize, const L: usize> {
     state: DFF<Bits<3>>,
     addr: DFF<Bits<64>>,
     left: DFF<Bits<14>>,
+    // The address behind the piece, from the cycle after its length is known.
+    after: DFF<Bits<64>>,
     length: DFF<Bits<16>>,
     whole: DFF<Bit>,
     refuse: DFF<Bit>,
@@ -108,6 +110,7 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
             state: Default::default(),
             addr: Default::default(),
             left: Default::default(),
+            after: Default::default(),
             whole: Default::default(),
             refuse: Default::default(),
             boundary: Default::default(),
@@ -137,7 +140,7 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
 impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, addr, left, length, whole, refuse, boundary, bytes, last, need, free, row, tag);
+        dff_setup!(self, clock, state, addr, after, left, length, whole, refuse, boundary, bytes, last, need, free, row, tag);
         dff_setup!(self, clock, failed, fault, mask);
         self.d_ready.next = false;
         self.a_valid.next = false;
@@ -167,6 +170,7 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
         self.offset.next = bit_cast::<13, 12>(self.addr.q.val().get_bits::<12>(0) & self.k_mask.val());
         self.sum.next =
             self.offset.val() + self.bytes.q.val() + bit_cast::<13, 12>(self.k_mask.val());
+        self.after.d.next = self.addr.q.val() + bit_cast::<64, 13>(self.bytes.q.val());
         self.chunk.next = bit_cast::<14, 13>(self.bytes.q.val());
         self.free.d.next = self.rows.val() - (self.row.q.val() - self.freed_row.val());
 
@@ -230,7 +234,7 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
                     self.a_valid.next = true;
                     self.tag.d.next = self.tag.q.val() + 1;
                     self.row.d.next = self.row.q.val() + self.need.q.val();
-                    self.addr.d.next = self.addr.q.val() + bit_cast::<64, 13>(self.bytes.q.val());
+                    self.addr.d.next = self.after.q.val();
                     self.left.d.next = self.left.q.val() - self.chunk.val();
                     self.state.d.next = 3.into();
                     if self.last.q.val() {

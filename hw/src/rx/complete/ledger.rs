@@ -58,6 +58,11 @@ pub struct Ledger {
     freed: DFF<Bits<5>>,
     has_room: DFF<Bit>,
     timer: DFF<Bits<24>>,
+    // As of the cycle before: the time is over, WTHRESH are there, a batch was written, nothing is in flight.
+    late: DFF<Bit>,
+    enough: DFF<Bit>,
+    was_batch: DFF<Bit>,
+    calm: DFF<Bit>,
     batch: DFF<Bit>,
     // Left of the batch.
     left: DFF<Bits<5>>,
@@ -79,6 +84,7 @@ impl Logic for Ledger {
     fn update(&mut self) {
         dff_setup!(self, clock, pushed, released, claimed, freed, has_room, timer, batch, left);
         dff_setup!(self, clock, owes_index, next, seen, flying, together);
+        dff_setup!(self, clock, late, enough, was_batch, calm);
 
         self.level.next = self.pushed.q.val() - self.freed.q.val();
         self.waiting.next = self.released.q.val() - self.claimed.q.val();
@@ -97,10 +103,13 @@ impl Logic for Ledger {
 
         // The batch.
         self.timer.d.next = 0.into();
+        self.late.d.next = self.timer.q.val() >= self.wtimer.val();
+        self.enough.d.next = bit_cast::<8, 5>(self.waiting.val()) >= self.wthresh.val();
+        self.was_batch.d.next = self.batch.q.val();
         if (self.waiting.val() != 0) & !self.batch.q.val() {
             self.timer.d.next = self.timer.q.val() + 1;
-            if (bit_cast::<8, 5>(self.waiting.val()) >= self.wthresh.val())
-                | (self.timer.q.val() >= self.wtimer.val())
+            if (self.enough.q.val() & !self.was_batch.q.val())
+                | (self.late.q.val() & !self.was_batch.q.val())
                 | !self.has_room.q.val()
                 | !self.enable.val()
                 | self.stopped.val()
@@ -137,7 +146,8 @@ impl Logic for Ledger {
             & !self.owes_index.q.val()
             & !self.holds.val()
             & !self.push.val();
-        if self.quiet.val() & !self.enable.val() {
+        self.calm.d.next = self.quiet.val();
+        if self.calm.q.val() & !self.enable.val() {
             self.next.d.next = 0.into();
             self.seen.d.next = 0.into();
         }
@@ -164,7 +174,7 @@ impl Logic for Ledger {
         self.ready.next = self.together.q.val();
         self.index.next = self.next.q.val();
         self.producer.next = self.seen.q.val();
-        self.idle.next = self.quiet.val();
+        self.idle.next = self.calm.q.val();
 
         if self.reset.val() {
             self.pushed.d.next = 0.into();

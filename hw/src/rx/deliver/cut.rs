@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A chunk ends where the bus address is a multiple of the maximum payload size (MPS), hence never crosses 4 KiB.
-//! A frame that is dropped becomes an empty chunk. A chunk a cycle; a job may follow another after two cycles.
+//! A frame that is dropped becomes an empty chunk. A chunk every two cycles, the first a cycle after its job.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -60,12 +60,16 @@ pub struct Cut {
     room: DFF<Bits<14>>,
     // The chunk that shows is the last.
     close: DFF<Bit>,
+    // What is behind the chunk, once `settled`: a cycle after the chunk itself.
+    settled: DFF<Bit>,
+    after_address: DFF<Bits<64>>,
+    after_position: DFF<Bits<16>>,
+    after_left: DFF<Bits<14>>,
     limit: Signal<Local, Bits<14>>,
     least: Signal<Local, Bits<14>>,
     one: Signal<Local, Bits<14>>,
     offset: Signal<Local, Bits<14>>,
     have: Signal<Local, Bit>,
-    behind: Signal<Local, Bits<14>>,
     next: Signal<Local, Bit>,
 }
 
@@ -74,6 +78,7 @@ impl Logic for Cut {
     fn update(&mut self) {
         dff_setup!(self, clock, held, h_empty, h_last, h_queue, h_address, h_position, h_bytes, h_end, h_room);
         dff_setup!(self, clock, valid, empty, last, queue, address, position, left, stop, room, close);
+        dff_setup!(self, clock, settled, after_address, after_position, after_left);
 
         self.one.next = 1.into();
         self.least.next = 128.into();
@@ -100,8 +105,11 @@ impl Logic for Cut {
         if self.j_recall.val() {
             self.held.d.next = false;
         }
-        self.behind.next = self.left.q.val() - self.room.q.val();
-        self.k_valid.next = self.valid.q.val();
+        self.settled.d.next = true;
+        self.after_address.d.next = self.address.q.val() + bit_cast::<64, 14>(self.room.q.val());
+        self.after_position.d.next = self.position.q.val() + bit_cast::<16, 14>(self.room.q.val());
+        self.after_left.d.next = self.left.q.val() - self.room.q.val();
+        self.k_valid.next = self.valid.q.val() & (self.close.q.val() | self.settled.q.val());
         self.k_queue.next = self.queue.q.val();
         self.k_address.next = self.address.q.val();
         self.k_position.next = self.position.q.val();
@@ -113,16 +121,18 @@ impl Logic for Cut {
         self.k_last.next = self.close.q.val() & self.last.q.val();
         self.k_empty.next = self.empty.q.val();
         self.k_end.next = self.stop.q.val();
-        if self.k_ready.val() {
-            self.address.d.next = self.address.q.val() + bit_cast::<64, 14>(self.room.q.val());
-            self.position.d.next = self.position.q.val() + bit_cast::<16, 14>(self.room.q.val());
-            self.left.d.next = self.behind.val();
+        if self.k_ready.val() & self.settled.q.val() & !self.close.q.val() {
+            self.address.d.next = self.after_address.q.val();
+            self.position.d.next = self.after_position.q.val();
+            self.left.d.next = self.after_left.q.val();
+            self.settled.d.next = false;
             self.room.d.next = self.limit.val();
-            self.close.d.next = self.behind.val() <= self.limit.val();
+            self.close.d.next = self.after_left.q.val() <= self.limit.val();
         }
         self.next.next = !self.valid.q.val() | (self.k_ready.val() & self.close.q.val());
         if self.next.val() {
             self.valid.d.next = self.have.val();
+            self.settled.d.next = false;
             self.empty.d.next = self.h_empty.q.val();
             self.last.d.next = self.h_last.q.val();
             self.queue.d.next = self.h_queue.q.val();

@@ -70,6 +70,8 @@ pub struct Fit<const K: usize> {
     pub decided: Signal<Out, Bit>,
     pub busy: Signal<Out, Bit>,
     valid: DFF<Bit>,
+    // There is no frame: the same once more, for the hundreds of registers that then load.
+    open: DFF<Bit>,
     // 0 ready, 1 split, 2 fits, 3 fill, 4 rest, 5 look, 7 weigh, 6 take.
     state: DFF<Bits<3>>,
     slow: DFF<Bit>,
@@ -126,7 +128,7 @@ pub struct Fit<const K: usize> {
 impl<const K: usize> Logic for Fit<K> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, state, slow, cause, frame, queue, filter, tag, scatter, buffer, following);
+        dff_setup!(self, clock, valid, open, state, slow, cause, frame, queue, filter, tag, scatter, buffer, following);
         dff_setup!(self, clock, bound, split, first, torn, left, header, fill, rest, over, tight, nothing);
         dff_setup!(self, clock, position, stop, occurs, occurs_in, heard, given, given_queue, given_data, recalled);
 
@@ -279,7 +281,7 @@ impl<const K: usize> Logic for Fit<K> {
         self.behind.position.next = self.position.q.val();
         self.behind.length.next = self.length.val();
         // Taken over again and again until a frame comes, because it is known late that one does.
-        if !self.valid.q.val() {
+        if self.open.q.val() {
             self.cause.d.next = self.w_cause.val();
             self.frame.d.next = self.w_frame.val();
             self.queue.d.next = self.w_queue.val();
@@ -304,7 +306,7 @@ impl<const K: usize> Logic for Fit<K> {
                 self.state.d.next = 1.into();
             }
         }
-        self.w_ready.next = !self.valid.q.val();
+        self.w_ready.next = self.open.q.val();
         self.again.next = self.slow.q.val();
         self.again_queue.next = self.queue.q.val();
         self.holds.next = self.valid.q.val() & (self.delivers.val() | (self.cause.q.val() == 5));
@@ -349,7 +351,9 @@ impl<const K: usize> Logic for Fit<K> {
         self.j_bytes.next = self.fill.q.val();
         self.j_end.next = self.stop.q.val();
 
+        self.open.d.next = !self.w_valid.val() & (!self.valid.q.val() | self.finish.val());
         if self.reset.val() {
+            self.open.d.next = true;
             self.heard.d.next = false;
             self.given.d.next = false;
             self.recalled.d.next = false;

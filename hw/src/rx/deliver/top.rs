@@ -49,6 +49,7 @@ pub struct Delivery<const W: usize, const K: usize, const Q: usize, const A: usi
     pub free: Signal<Out, Bits<16>>,
     pub pay_valid: Signal<Out, Bit>,
     pub pay_addr: Signal<Out, Bits<64>>,
+    pub pay_wide: Signal<Out, Bit>,
     pub pay_dwords: Signal<Out, Bits<11>>,
     pub pay_first_be: Signal<Out, Bits<4>>,
     pub pay_last_be: Signal<Out, Bits<4>>,
@@ -120,6 +121,7 @@ impl<const W: usize, const K: usize, const Q: usize, const A: usize> Logic for D
         self.free.next = self.payload.free.val();
         self.pay_valid.next = self.payload.pay_valid.val();
         self.pay_addr.next = self.payload.pay_addr.val();
+        self.pay_wide.next = self.payload.pay_wide.val();
         self.pay_dwords.next = self.payload.pay_dwords.val();
         self.pay_first_be.next = self.payload.pay_first_be.val();
         self.pay_last_be.next = self.payload.pay_last_be.val();
