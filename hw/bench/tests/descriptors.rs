@@ -456,6 +456,7 @@ all! {
         }
         assert_eq!(bench.requested, 0, "the tag is used again");
         bench.block.set_dead(0);
+        bench.run(2, 0);
         bench.errors.clear();
         bench.block.set_enable__0240(true);
         bench.appetite = 16;

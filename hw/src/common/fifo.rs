@@ -20,8 +20,8 @@ pub struct Fifo<const W: usize, const A: usize, const AP1: usize> {
     pub m_ready: Signal<In, Bit>,
     pub level: Signal<Out, Bits<AP1>>,
     ram: Ram<W, A>,
-    // Words taken, written, and read out of the RAM: at most one is out and not taken.
-    head: DFF<Bits<AP1>>,
+    // Words inside; written; read out of the RAM.
+    count: DFF<Bits<AP1>>,
     tail: DFF<Bits<AP1>>,
     next: DFF<Bits<AP1>>,
     valid: DFF<Bit>,
@@ -29,7 +29,6 @@ pub struct Fifo<const W: usize, const A: usize, const AP1: usize> {
     push: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     fetch: Signal<Local, Bit>,
-    used: Signal<Local, Bits<AP1>>,
     msb: Constant<Bits<8>>,
     one: Constant<Bits<AP1>>,
 }
@@ -48,7 +47,7 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
             m_ready: Default::default(),
             level: Default::default(),
             ram: Default::default(),
-            head: Default::default(),
+            count: Default::default(),
             tail: Default::default(),
             next: Default::default(),
             valid: Default::default(),
@@ -56,7 +55,6 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
             push: Default::default(),
             take: Default::default(),
             fetch: Default::default(),
-            used: Default::default(),
             msb: Constant::new(A.to_bits()),
             one: Constant::new(1.into()),
         }
@@ -66,12 +64,11 @@ impl<const W: usize, const A: usize, const AP1: usize> Default for Fifo<W, A, AP
 impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, head, tail, next, valid);
+        dff_setup!(self, clock, count, tail, next, valid);
         self.ram.clock.next = self.clock.val();
 
-        self.used.next = self.tail.q.val() - self.head.q.val();
-        self.level.next = self.used.val();
-        self.full.next = self.used.val().get_bit(self.msb.val().index());
+        self.level.next = self.count.q.val();
+        self.full.next = self.count.q.val().get_bit(self.msb.val().index());
         self.s_ready.next = !self.full.val();
         self.push.next = self.s_valid.val() & !self.full.val();
         self.ram.write_address.next = self.tail.q.val().get_bits::<A>(0);
@@ -89,18 +86,23 @@ impl<const W: usize, const A: usize, const AP1: usize> Logic for Fifo<W, A, AP1>
         self.ram.read_enable.next = self.m_ready.val() | !self.valid.q.val();
         self.ram.read_address.next = self.next.q.val().get_bits::<A>(0);
         if self.take.val() {
-            self.head.d.next = self.head.q.val() + self.one.val();
             self.valid.d.next = false;
         }
         if self.fetch.val() {
             self.next.d.next = self.next.q.val() + self.one.val();
             self.valid.d.next = true;
         }
+        if self.push.val() & !self.take.val() {
+            self.count.d.next = self.count.q.val() + self.one.val();
+        }
+        if self.take.val() & !self.push.val() {
+            self.count.d.next = self.count.q.val() - self.one.val();
+        }
         self.m_valid.next = self.valid.q.val();
         self.m_data.next = self.ram.read_data.val();
 
         if self.reset.val() {
-            self.head.d.next = 0.into();
+            self.count.d.next = 0.into();
             self.next.d.next = 0.into();
             self.tail.d.next = 0.into();
             self.valid.d.next = false;

@@ -61,6 +61,8 @@ pub struct Grant {
     /// A beat of source `turn` is taken; it is the last of its TLP.
     pub taken: Signal<Out, Bit>,
     pub turn: Signal<Out, Bits<2>>,
+    /// A bit a source.
+    pub turns: Signal<Out, Bits<4>>,
     pub last: Signal<Out, Bit>,
     /// Header of the TLP in the order of the wire, whether that has four dwords, and the dwords of the TLP in all.
     pub header: Signal<Out, Bits<128>>,
@@ -279,6 +281,7 @@ impl Logic for Grant {
 
         self.taken.next = self.take.val();
         self.turn.next = self.now.q.val();
+        self.turns.next = self.hot.q.val();
         self.last.next = self.is_last.val();
         self.header.next = self.swap.b.val();
         self.wide.next = self.is_wide.val();

@@ -232,9 +232,9 @@ impl<const W: usize, const L: usize> Logic for TlpTx<W, L> {
         // Take it over.
         self.fetch.next = self.grant.taken.val();
         self.fetched.next = bit_cast::<W, 64>(self.cpl_data.val());
-        if self.grant.turn.val() == 1 {
+        if self.grant.turns.val().get_bit(1) {
             self.fetched.next = self.pay_data.val();
-        } else if self.grant.turn.val() == 2 {
+        } else if self.grant.turns.val().get_bit(2) {
             self.fetched.next = self.small_data.val();
         }
         self.moves.next = !self.in_valid.q.val() | self.used.val();

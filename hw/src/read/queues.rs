@@ -65,7 +65,7 @@ pub struct Descriptors<const W: usize, const N: usize, const G: usize, const B: 
     // It comes from afar.
     mrrs_now: DFF<Bits<3>>,
     tag: [Signal<Local, Bits<8>>; N],
-    dead_here: Signal<Local, Bits<8>>,
+    dead_here: DFF<Bits<8>>,
     dead_twice: Signal<Local, Bits<16>>,
     // The beat that came, and where it goes.
     whose: Signal<Local, Bits<4>>,
@@ -150,7 +150,7 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat_valid, beat_queue, beat_place, beat_lanes, beat_data, shown, valid);
-        dff_setup!(self, clock, mrrs_now);
+        dff_setup!(self, clock, mrrs_now, dead_here);
         self.mrrs_now.d.next = self.mrrs.val();
         self.fan_in.clock.next = self.clock.val();
         self.fan_in.reset.next = self.reset.val();
@@ -171,9 +171,9 @@ impl<const W: usize, const N: usize, const G: usize, const B: usize, const A: us
         self.pop.next = self.valid.q.val() & self.d_take.val();
 
         // Each queue, what it says of the beat, and the one that is wanted.
-        self.dead_here.next = bit_cast::<8, 32>(self.dead.val() >> self.first_tag.val());
+        self.dead_here.d.next = bit_cast::<8, 32>(self.dead.val() >> self.first_tag.val());
         self.dead_twice.next =
-            bit_cast::<16, 8>(self.dead_here.val()) | (bit_cast::<16, 8>(self.dead_here.val()) << 8);
+            bit_cast::<16, 8>(self.dead_here.q.val()) | (bit_cast::<16, 8>(self.dead_here.q.val()) << 8);
         self.ours.next = false;
         self.whose.next = 0.into();
         self.place.next = 0.into();

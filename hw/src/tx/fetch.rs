@@ -49,8 +49,11 @@ pub struct Fetch<const K: usize, const L: usize> {
     state: DFF<Bits<3>>,
     addr: DFF<Bits<64>>,
     left: DFF<Bits<14>>,
-    // The address behind the piece, from the cycle after its length is known.
-    after: DFF<Bits<64>>,
+    // The address behind the piece, from the cycle after its length is known: lower half with its carry, and the upper half
+    // if there is one.
+    after: DFF<Bits<33>>,
+    upper: DFF<Bits<32>>,
+    upper_mask: Constant<Bits<64>>,
     length: DFF<Bits<16>>,
     whole: DFF<Bit>,
     refuse: DFF<Bit>,
@@ -61,6 +64,9 @@ pub struct Fetch<const K: usize, const L: usize> {
     free: DFF<Bits<12>>,
     row: DFF<Bits<12>>,
     tag: DFF<Bits<4>>,
+    // Of the tag that comes next, as of the cycle before.
+    tag_dead: DFF<Bit>,
+    tag_used: DFF<Bit>,
     failed: DFF<Bit>,
     fault: DFF<Bit>,
     mask: DFF<Bits<12>>,
@@ -111,6 +117,10 @@ impl<const K: usize, const L: usize> Default for Fetch<K, L> {
             addr: Default::default(),
             left: Default::default(),
             after: Default::default(),
+            upper: Default::default(),
+            upper_mask: Constant::new(0xFFFF_FFFF_0000_0000.into()),
+            tag_dead: Default::default(),
+            tag_used: Default::default(),
             whole: Default::default(),
             refuse: Default::default(),
             boundary: Default::default(),
@@ -141,7 +151,7 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, addr, after, left, length, whole, refuse, boundary, bytes, last, need, free, row, tag);
-        dff_setup!(self, clock, failed, fault, mask);
+        dff_setup!(self, clock, failed, fault, mask, tag_dead, tag_used, upper);
         self.d_ready.next = false;
         self.a_valid.next = false;
         self.fault.d.next = false;
@@ -170,7 +180,10 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
         self.offset.next = bit_cast::<13, 12>(self.addr.q.val().get_bits::<12>(0) & self.k_mask.val());
         self.sum.next =
             self.offset.val() + self.bytes.q.val() + bit_cast::<13, 12>(self.k_mask.val());
-        self.after.d.next = self.addr.q.val() + bit_cast::<64, 13>(self.bytes.q.val());
+        self.tag_dead.d.next = self.dead.val().get_bit(self.tag.q.val().index());
+        self.tag_used.d.next = self.in_use.val().get_bit(self.tag.q.val().index());
+        self.after.d.next = bit_cast::<33, 32>(self.addr.q.val().get_bits::<32>(0)) + bit_cast::<33, 13>(self.bytes.q.val());
+        self.upper.d.next = self.addr.q.val().get_bits::<32>(32) + 1;
         self.chunk.next = bit_cast::<14, 13>(self.bytes.q.val());
         self.free.d.next = self.rows.val() - (self.row.q.val() - self.freed_row.val());
 
@@ -219,13 +232,12 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
                 self.state.d.next = 6.into();
             }
             6 => {
-                if self.dead.val().get_bit(self.tag.q.val().index()) {
-                    if !self.in_use.val().get_bit(self.tag.q.val().index()) {
+                if self.tag_dead.q.val() {
+                    if !self.tag_used.q.val() {
                         self.tag.d.next = self.tag.q.val() + 1;
+                        self.state.d.next = 5.into();
                     }
-                } else if !self.in_use.val().get_bit(self.tag.q.val().index())
-                    & (self.free.q.val() >= self.need.q.val())
-                {
+                } else if !self.tag_used.q.val() & (self.free.q.val() >= self.need.q.val()) {
                     self.state.d.next = 7.into();
                 }
             }
@@ -234,7 +246,10 @@ impl<const K: usize, const L: usize> Logic for Fetch<K, L> {
                     self.a_valid.next = true;
                     self.tag.d.next = self.tag.q.val() + 1;
                     self.row.d.next = self.row.q.val() + self.need.q.val();
-                    self.addr.d.next = self.after.q.val();
+                    self.addr.d.next = (self.addr.q.val() & self.upper_mask.val()) | bit_cast::<64, 32>(self.after.q.val().get_bits::<32>(0));
+                    if self.after.q.val().get_bit(32) {
+                        self.addr.d.next = (bit_cast::<64, 32>(self.upper.q.val()) << 32) | bit_cast::<64, 32>(self.after.q.val().get_bits::<32>(0));
+                    }
                     self.left.d.next = self.left.q.val() - self.chunk.val();
                     self.state.d.next = 3.into();
                     if self.last.q.val() {

@@ -11,6 +11,7 @@ use crate::regs::queue::QueueRegs;
 use crate::regs::vector::VectorRegs;
 use ferronic_contract::registers;
 use rust_hdl_core::prelude::*;
+use rust_hdl_widgets::prelude::*;
 
 /// Tag of the descriptor reads.
 const TAG: u64 = 24;
@@ -68,7 +69,7 @@ pub struct TxSide<const W: usize, const K: usize, const L: usize, const B: usize
     vector: VectorRegs,
     descriptors: Descriptors<W, 1, H, S, T>,
     path: TxPath<W, K, L, B, D, X>,
-    run: Signal<Local, Bit>,
+    run: DFF<Bit>,
     rest: Signal<Local, Bit>,
     error: Signal<Local, Bit>,
     tag: Constant<Bits<8>>,
@@ -138,6 +139,7 @@ impl<const W: usize, const K: usize, const L: usize, const B: usize, const D: us
 {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, run);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         self.queue.bus_addr.next = self.bus_addr.val();
@@ -151,14 +153,14 @@ impl<const W: usize, const K: usize, const L: usize, const B: usize, const D: us
         self.vector.bus_write.next = self.bus_write.val();
         self.vector.bus_read.next = self.bus_read.val();
         self.rdata.next = self.queue.rdata.val() | self.vector.rdata.val();
-        self.run.next = self.queue.enable.val() & !self.hold.val();
+        self.run.d.next = self.queue.enable.val() & !self.hold.val();
 
         self.descriptors.clock.next = self.clock.val();
         self.descriptors.reset.next = self.reset.val();
         self.descriptors.first_tag.next = self.tag.val();
         self.descriptors.dead.next = self.dead.val();
         self.descriptors.want.next = 0.into();
-        self.descriptors.enable[0].next = self.run.val();
+        self.descriptors.enable[0].next = self.run.q.val();
         self.descriptors.stopped[0].next = self.queue.stopped.val();
         self.descriptors.base[0].next = self.queue.base.val();
         self.descriptors.size_log2[0].next = self.queue.size_log2.val();
@@ -183,7 +185,7 @@ impl<const W: usize, const K: usize, const L: usize, const B: usize, const D: us
 
         self.path.clock.next = self.clock.val();
         self.path.reset.next = self.reset.val();
-        self.path.enable.next = self.run.val();
+        self.path.enable.next = self.run.q.val();
         self.path.stopped.next = self.queue.stopped.val();
         self.path.tx_enable.next = self.tx_enable.val();
         self.path.max_frame.next = self.max_frame.val();

@@ -37,6 +37,9 @@ pub struct WriteBack {
     taken: DFF<Bits<16>>,
     writing: DFF<Bit>,
     timer: DFF<Bits<24>>,
+    // As of the cycle before: WTHRESH are done; the time is over.
+    enough: DFF<Bit>,
+    late: DFF<Bit>,
     due: DFF<Bit>,
     also: DFF<Bit>,
     finished: Signal<Local, Bits<2>>,
@@ -48,7 +51,7 @@ pub struct WriteBack {
 impl Logic for WriteBack {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, in_flight, done, begun, taken, writing, timer, due, also);
+        dff_setup!(self, clock, in_flight, done, begun, taken, writing, timer, enough, late, due, also);
         self.finished.next = bit_cast::<2, 1>(self.sent.val().into()) + bit_cast::<2, 1>(self.dropped.val().into());
         self.done.d.next = self.done.q.val() + bit_cast::<16, 2>(self.finished.val());
         self.in_flight.d.next = self.in_flight.q.val() + bit_cast::<8, 1>(self.started.val().into())
@@ -62,14 +65,17 @@ impl Logic for WriteBack {
             self.timer.d.next = self.timer.q.val() + 1;
         }
         // Looked at one cycle later: it does not hurt to write an index that has moved on meanwhile.
+        self.enough.d.next = self.waiting.val() >= bit_cast::<16, 8>(self.wthresh.val());
+        self.late.d.next = self.timer.q.val() >= self.wtimer.val();
         self.due.d.next = self.pending.val()
-            & ((self.waiting.val() >= bit_cast::<16, 8>(self.wthresh.val()))
-                | (self.timer.q.val() >= self.wtimer.val())
+            & ((self.enough.q.val() | self.late.q.val())
                 | (self.drained.val() & (!self.enable.val() | self.stopped.val())));
         if self.due.q.val() & !self.writing.q.val() {
             self.begun.d.next = self.done.q.val();
             self.writing.d.next = true;
             self.timer.d.next = 0.into();
+            self.enough.d.next = false;
+            self.late.d.next = false;
             self.due.d.next = false;
         }
         if self.writing.q.val() & self.index_ready.val() {

@@ -129,8 +129,8 @@ pub struct World<D> {
     /// Buffers given out of the frame at hand, and whether the frame is split.
     parts: Vec<usize>,
     sampled: Sample,
-    /// Of the cycle before, on which a completion rests: rooms, and whose completion was to come.
-    before: (u16, Option<usize>),
+    /// What a completion rests on: rooms of the cycles before, the last first, and whose completion was to come.
+    before: ([u16; 2], Option<usize>),
     named: usize,
     word: usize,
     pub memory: HashMap<u64, u8>,
@@ -148,7 +148,7 @@ impl<D: Delivery> World<D> {
             block: D::new(seed), random: Random(seed), cycle: 0, mps: 1, hold: 0, pay_ready: 100, room: 100, show: 100,
             to_send: VecDeque::new(), queues: vec![queue; QUEUES], fates: Vec::new(), completions: Vec::new(),
             packets: vec![0xEE; DEPTH], position: 0, freed: 0, list: VecDeque::new(), taken: VecDeque::new(),
-            shown: false, parts: Vec::new(), sampled: Sample::default(), before: (0, None), named: 0, word: 0, memory: HashMap::new(),
+            shown: false, parts: Vec::new(), sampled: Sample::default(), before: ([0; 2], None), named: 0, word: 0, memory: HashMap::new(),
             tlp: Vec::new(), held: None,
         };
         for _ in 0..3 {
@@ -206,11 +206,11 @@ impl<D: Delivery> World<D> {
         let out = self.block.out();
         assert!(!out.m_ready || (self.shown && !apart), "taken though one of both is not there");
         if let Some((queue, words)) = out.completion {
-            assert!(self.before.0 >> queue & 1 == 1, "a completion without room");
+            assert!(self.before.0[1] >> queue & 1 == 1, "a completion without room");
             assert_eq!(self.before.1, Some(queue));
             self.complete(queue, &words);
         }
-        self.before = (rooms, out.holds);
+        self.before = ([rooms, self.before.0[0]], out.holds);
         self.events(&out);
         if out.m_ready {
             let (_, frame, position) = self.list.pop_front().unwrap();

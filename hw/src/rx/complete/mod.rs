@@ -38,7 +38,7 @@ pub struct Complete<const N: usize> {
     pub c_valid: Signal<In, Bit>,
     pub c_queue: Signal<In, Bits<4>>,
     pub c_data: Signal<In, Bits<256>>,
-    /// A bit a queue; two cycles late, with room for two.
+    /// A bit a queue; with room for two more than that, so it may be three cycles old when the completion comes.
     pub c_room: Signal<Out, Bits<16>>,
     /// A completion of this queue is to come.
     pub holds: Signal<In, Bit>,

@@ -62,7 +62,10 @@ pub struct Cut {
     close: DFF<Bit>,
     // What is behind the chunk, once `settled`: a cycle after the chunk itself.
     settled: DFF<Bit>,
-    after_address: DFF<Bits<64>>,
+    // Lower half with its carry, and the upper half if there is one.
+    after_address: DFF<Bits<33>>,
+    after_upper: DFF<Bits<32>>,
+    upper: Signal<Local, Bits<32>>,
     after_position: DFF<Bits<16>>,
     after_left: DFF<Bits<14>>,
     limit: Signal<Local, Bits<14>>,
@@ -78,7 +81,7 @@ impl Logic for Cut {
     fn update(&mut self) {
         dff_setup!(self, clock, held, h_empty, h_last, h_queue, h_address, h_position, h_bytes, h_end, h_room);
         dff_setup!(self, clock, valid, empty, last, queue, address, position, left, stop, room, close);
-        dff_setup!(self, clock, settled, after_address, after_position, after_left);
+        dff_setup!(self, clock, settled, after_address, after_upper, after_position, after_left);
 
         self.one.next = 1.into();
         self.least.next = 128.into();
@@ -106,7 +109,13 @@ impl Logic for Cut {
             self.held.d.next = false;
         }
         self.settled.d.next = true;
-        self.after_address.d.next = self.address.q.val() + bit_cast::<64, 14>(self.room.q.val());
+        self.after_address.d.next =
+            bit_cast::<33, 32>(self.address.q.val().get_bits::<32>(0)) + bit_cast::<33, 14>(self.room.q.val());
+        self.after_upper.d.next = self.address.q.val().get_bits::<32>(32) + 1;
+        self.upper.next = self.address.q.val().get_bits::<32>(32);
+        if self.after_address.q.val().get_bit(32) {
+            self.upper.next = self.after_upper.q.val();
+        }
         self.after_position.d.next = self.position.q.val() + bit_cast::<16, 14>(self.room.q.val());
         self.after_left.d.next = self.left.q.val() - self.room.q.val();
         self.k_valid.next = self.valid.q.val() & (self.close.q.val() | self.settled.q.val());
@@ -122,7 +131,8 @@ impl Logic for Cut {
         self.k_empty.next = self.empty.q.val();
         self.k_end.next = self.stop.q.val();
         if self.k_ready.val() & self.settled.q.val() & !self.close.q.val() {
-            self.address.d.next = self.after_address.q.val();
+            self.address.d.next = bit_cast::<64, 32>(self.after_address.q.val().get_bits::<32>(0))
+                | (bit_cast::<64, 32>(self.upper.val()) << 32);
             self.position.d.next = self.after_position.q.val();
             self.left.d.next = self.after_left.q.val();
             self.settled.d.next = false;

@@ -117,6 +117,9 @@ pub struct Fit<const K: usize> {
     too_long: Signal<Local, Bit>,
     want: Signal<Local, Bits<14>>,
     go: Signal<Local, Bit>,
+    // Room for a completion of this frame's queue, as of the cycle before.
+    c_free: DFF<Bit>,
+    owner: Signal<Local, Bits<4>>,
     room: Signal<Local, Bit>,
     last: Signal<Local, Bit>,
     delivers: Signal<Local, Bit>,
@@ -130,12 +133,17 @@ impl<const K: usize> Logic for Fit<K> {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, open, state, slow, cause, frame, queue, filter, tag, scatter, buffer, following);
         dff_setup!(self, clock, bound, split, first, torn, left, header, fill, rest, over, tight, nothing);
-        dff_setup!(self, clock, position, stop, occurs, occurs_in, heard, given, given_queue, given_data, recalled);
+        dff_setup!(self, clock, position, stop, occurs, occurs_in, heard, given, given_queue, given_data, recalled, c_free);
 
         // Giving out: a buffer, or a frame that is dropped.
         self.last.next = self.state.q.val() == 0;
         self.delivers.next = self.cause.q.val() == 0;
-        self.room.next = self.c_room.val().get_bit(self.queue.q.val().index()) | !self.delivers.val();
+        self.owner.next = self.queue.q.val();
+        if self.open.q.val() {
+            self.owner.next = self.w_queue.val();
+        }
+        self.c_free.d.next = self.c_room.val().get_bit(self.owner.val().index());
+        self.room.next = self.c_free.q.val() | !self.delivers.val();
         // A frame that was just loaded and needs no split: one buffer is enough, or it takes the long way.
         self.held_size.next = self.buffer.q.val().get_bits::<16>(64);
         self.too_long.next = self.delivers.val()
