@@ -263,6 +263,7 @@ impl Logic for Grant {
         if self.wide_sources.val().get_bit(3) {
             self.rd_total.next = 4.into();
         }
+        self.total.next = self.rd_total.val();
         match self.now.q.val().index() {
             0 => {
                 self.total.next = self.cpl_total.val();
@@ -273,9 +274,7 @@ impl Logic for Grant {
             2 => {
                 self.total.next = self.small_total.val();
             }
-            _ => {
-                self.total.next = self.rd_total.val();
-            }
+            _ => {}
         }
         self.swap.a.next = self.text.whole.val();
 

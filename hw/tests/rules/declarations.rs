@@ -15,6 +15,9 @@ pub fn check(item: &ItemStruct, findings: &mut Findings) {
         if KEYWORDS.contains(&name.as_str()) {
             findings.add(field.span(), 7, format!("`{name}` is a keyword of Verilog"));
         }
+        if SYSTEM_KEYWORDS.contains(&name.as_str()) {
+            findings.add(field.span(), 7, format!("`{name}` is a keyword of SystemVerilog"));
+        }
         if flat && !matches!(last_name(&field.ty).as_deref(), Some("Bit" | "Bits" | "Signed" | "bool")) {
             findings.add(field.span(), 7, format!("`{name}` nests a struct: fields are bits only"));
         }
@@ -47,4 +50,21 @@ const KEYWORDS: [&str; 114] = [
     "small", "specify", "specparam", "strong0", "strong1", "supply0", "supply1", "table", "task", "time", "tran",
     "tranif0", "tranif1", "tri", "tri0", "tri1", "triand", "trior", "trireg", "unsigned", "use", "uwire", "vectored",
     "wait", "wand", "weak0", "weak1", "wire",
+];
+
+/// What SystemVerilog (IEEE 1800-2017) adds: Verilator reads the Verilog as that. Without `global`, which only stands in
+/// front of `clocking` and which tools take as a name.
+const SYSTEM_KEYWORDS: [&str; 112] = [
+    "accept_on", "alias", "always_comb", "always_ff", "always_latch", "assert", "assume", "before", "bind", "bins",
+    "binsof", "bit", "byte", "chandle", "checker", "class", "clocking", "constraint", "context", "cover",
+    "covergroup", "coverpoint", "cross", "dist", "endchecker", "endclass", "endclocking", "endgroup", "endinterface",
+    "endpackage", "endprogram", "endproperty", "endsequence", "eventually", "expect", "export", "extends", "final",
+    "first_match", "foreach", "forkjoin", "iff", "ignore_bins", "illegal_bins", "implements", "implies",
+    "import", "inside", "int", "interconnect", "interface", "intersect", "join_any", "join_none", "let", "local",
+    "logic", "longint", "matches", "modport", "nettype", "new", "nexttime", "null", "package", "packed", "program",
+    "property", "protected", "pure", "rand", "randc", "randcase", "randomize", "randsequence", "ref", "reject_on",
+    "restrict", "s_always", "s_eventually", "s_nexttime", "s_until", "s_until_with", "sequence", "shortint",
+    "shortreal", "soft", "solve", "string", "strong", "sync_accept_on", "sync_reject_on", "tagged", "this",
+    "throughout", "timeprecision", "timeunit", "typedef", "union", "unique", "unique0", "until", "until_with",
+    "untyped", "var", "virtual", "void", "wait_order", "weak", "wildcard", "with", "within",
 ];

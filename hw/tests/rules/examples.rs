@@ -11,11 +11,11 @@ pub struct Example<const W: usize> {{
     pub reset: Signal<In, Bit>,
     pub a: Signal<In, Bits<8>>,
     pub b: Signal<In, Bits<8>>,
-    pub bit: Signal<In, Bit>,
+    pub flag: Signal<In, Bit>,
     pub header: Signal<In, Header>,
     pub out: Signal<Out, Bits<8>>,
     lanes: [Signal<Local, Bits<8>>; 4],
-    local: Signal<Local, Bits<8>>,
+    inner: Signal<Local, Bits<8>>,
     ram: Ram<8, 4>,
     count: DFF<Bits<8>>,
     one: Constant<Bits<8>>,
@@ -25,8 +25,8 @@ impl<const W: usize> Logic for Example<W> {{
     fn update(&mut self) {{
         dff_setup!(self, clock, count);
         for i in 0_usize..4 {{ self.lanes[i].next = self.a.val(); }}
-        self.local.next = self.a.val();
-        self.out.next = self.local.val();
+        self.inner.next = self.a.val();
+        self.out.next = self.inner.val();
         {statements}
         if self.reset.val() {{
             self.count.d.next = 0.into();
@@ -55,7 +55,7 @@ fn rule_1_wants_parentheses_between_bits_and_comparisons() {
     breaks(1, "if self.a.val() & self.b.val() == self.one.val() { self.out.next = self.a.val(); }");
     breaks(1, "if self.a.val() != self.b.val() | self.one.val() { self.out.next = self.a.val(); }");
     keeps("if (self.a.val() & self.b.val()) == self.one.val() { self.out.next = self.a.val(); }");
-    keeps("if self.bit.val() & (self.a.val() == self.b.val()) & !self.reset.val() { self.out.next = self.a.val(); }");
+    keeps("if self.flag.val() & (self.a.val() == self.b.val()) & !self.reset.val() { self.out.next = self.a.val(); }");
     keeps("self.out.next = self.a.val() & self.b.val() | self.one.val();");
 }
 
@@ -89,8 +89,8 @@ fn rule_3_wants_arithmetic_in_its_own_width_first() {
 #[test]
 fn rule_4_wants_registers_first() {
     let late = block("").replace("dff_setup!(self, clock, count);", "").replace(
-        "self.local.next",
-        "dff_setup!(self, clock, count); self.local.next",
+        "self.inner.next",
+        "dff_setup!(self, clock, count); self.inner.next",
     );
     assert_eq!(broken(&late), [(20, 4)]);
     let forgotten = block("").replace("clock, count)", "clock)").replace("self.count.d.next = 0.into();", "");
@@ -99,15 +99,15 @@ fn rule_4_wants_registers_first() {
 
 #[test]
 fn rule_4_wants_defaults() {
-    let conditional = |target: &str| format!("if self.bit.val() {{ self.{target}.next = self.a.val(); }}");
+    let conditional = |target: &str| format!("if self.flag.val() {{ self.{target}.next = self.a.val(); }}");
     breaks(4, &conditional("ram.write_data"));
     keeps(&format!("self.ram.write_data.next = self.b.val(); {}", conditional("ram.write_data")));
-    let without = block("").replace("self.local.next = self.a.val();", &conditional("local"));
+    let without = block("").replace("self.inner.next = self.a.val();", &conditional("local"));
     assert_eq!(broken(&without), [(21, 4)]);
-    let never = block("").replace("self.out.next = self.local.val();", "");
+    let never = block("").replace("self.out.next = self.inner.val();", "");
     assert_eq!(broken(&never), [(18, 4)]);
     let in_arm = block("").replace(
-        "self.out.next = self.local.val();",
+        "self.out.next = self.inner.val();",
         "match self.a.val().index() { 0 => { self.out.next = self.b.val(); } _ => {} }",
     );
     assert_eq!(broken(&in_arm), [(22, 4)]);
@@ -116,8 +116,8 @@ fn rule_4_wants_defaults() {
 #[test]
 fn rule_5_wants_a_local_written_before_it_is_read() {
     let swapped = block("")
-        .replace("self.local.next = self.a.val();", "self.out.next = self.local.val();//")
-        .replacen("        self.out.next = self.local.val();\n", "        self.local.next = self.a.val();\n", 1);
+        .replace("self.inner.next = self.a.val();", "self.out.next = self.inner.val();//")
+        .replacen("        self.out.next = self.inner.val();\n", "        self.inner.next = self.a.val();\n", 1);
     assert_eq!(broken(&swapped), [(21, 5)]);
     let lanes = "self.out.next = self.lanes[2].val();";
     keeps(lanes);
@@ -141,6 +141,7 @@ fn rule_7_wants_flat_structs_decimal_arms_and_no_keywords() {
     breaks(7, "match self.a.val().index() { 0x10 => {} _ => {} }");
     keeps("match self.a.val().index() { 16 => {} _ => {} }");
     assert_eq!(broken("#[derive(LogicBlock)]\nstruct A {\n    pub edge: Signal<In, Bit>,\n}"), [(3, 7)]);
+    assert_eq!(broken("#[derive(LogicBlock)]\nstruct A {\n    void: DFF<Bit>,\n}"), [(3, 7)]);
     assert_eq!(broken("#[derive(LogicBlock)]\nstruct A {\n    pub rising: Signal<In, Bit>,\n}"), []);
     assert_eq!(broken("#[derive(LogicStruct)]\nstruct A {\n    kind: Bits<2>,\n    b: Inner,\n}"), [(4, 7)]);
     assert_eq!(broken("#[derive(LogicStruct)]\nstruct A {\n    kind: Bits<2>,\n    b: Bit,\n}"), []);

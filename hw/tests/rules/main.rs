@@ -10,7 +10,7 @@
 //! 4. `update` begins with `dff_setup!`; every output, Local and child input has a default.
 //! 5. No Local is read before it is written.
 //! 6. The reset branch is the last statement.
-//! 7. Structs are flat, no field is named by a keyword of Verilog, match arms are decimal.
+//! 7. Structs are flat, no field is named by a keyword of Verilog or SystemVerilog, match arms are decimal.
 //! 8. A const has no value in the Verilog, only a name; only a plain signal can be sliced; arrays have one
 //!    dimension.
 
