@@ -102,7 +102,7 @@ fn rule_4_wants_defaults() {
     let conditional = |target: &str| format!("if self.flag.val() {{ self.{target}.next = self.a.val(); }}");
     breaks(4, &conditional("ram.write_data"));
     keeps(&format!("self.ram.write_data.next = self.b.val(); {}", conditional("ram.write_data")));
-    let without = block("").replace("self.inner.next = self.a.val();", &conditional("local"));
+    let without = block("").replace("self.inner.next = self.a.val();", &conditional("inner"));
     assert_eq!(broken(&without), [(21, 4)]);
     let never = block("").replace("self.out.next = self.inner.val();", "");
     assert_eq!(broken(&never), [(18, 4)]);
