@@ -1,11 +1,12 @@
 //! The Ferronic host driver, in user space.
 //!
-//! A driver for the core that `ferronic-contract` describes, over three seams ([`device`]): registers, DMA
-//! memory and interrupts. It knows no simulator and no kernel interface; a backend brings the seams.
+//! A driver for the core that `ferronic-contract` describes, over four seams ([`device`]): registers, DMA
+//! memory, interrupts and time. It knows no simulator and no kernel interface; a backend brings the seams.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`device`] | the seams |
+//! | [`clock`] | where time comes from |
 //! | [`dma`] | memory shared with the device; the only `unsafe` |
 //! | [`features`] | what a build of the core has |
 //! | [`config`] | how a device is set up |
@@ -44,6 +45,7 @@
 //! # }
 //! ```
 
+pub mod clock;
 pub mod config;
 pub mod device;
 pub mod dma;
@@ -60,6 +62,7 @@ mod station;
 pub mod statistics;
 pub mod tx;
 
+pub use clock::{Clock, SystemClock};
 pub use config::{Config, Discovery, RxConfig};
 pub use device::{Bar, Device, Dma, Interrupts};
 pub use error::Error;

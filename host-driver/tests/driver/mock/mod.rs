@@ -11,7 +11,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ferronic::{Bar, Config, Device, Interrupts, Nic, Packet, RxConfig, Sink};
+use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic, Packet, RxConfig, Sink};
 use ferronic_contract::class::Mac;
 use ferronic_contract::descriptor::{self, TxDescriptor};
 use ferronic_contract::field::Field;
@@ -84,6 +84,10 @@ pub struct Mock {
     pub believed: Cell<bool>,
     /// Producer indices are not written, though the queue asks for it.
     pub index_withheld: Cell<bool>,
+    /// The time. It passes when the test says so, and in waits in which nothing fires.
+    pub time: Cell<Duration>,
+    /// Time that passes with each look at the clock.
+    pub tick: Cell<Duration>,
     /// Writes to the filters so far.
     pub filter_writes: RefCell<Vec<FilterWrite>>,
 }
@@ -108,6 +112,8 @@ impl Mock {
             sent_before_arming: Cell::new(0),
             believed: Cell::new(false),
             index_withheld: Cell::new(false),
+            time: Cell::default(),
+            tick: Cell::default(),
             filter_writes: RefCell::default(),
         };
         mock.set(registers::GLOBAL, registers::ID, registers::ID_VALUE);
@@ -136,6 +142,7 @@ impl Mock {
             bar: Rc::clone(self) as Rc<dyn Bar>,
             dma: Rc::clone(&self.memory) as Rc<dyn ferronic::Dma>,
             interrupts: Rc::clone(self) as Rc<dyn Interrupts>,
+            clock: Rc::clone(self) as Rc<dyn Clock>,
         }
     }
 
@@ -303,14 +310,24 @@ impl Bar for Mock {
     }
 }
 
+impl Clock for Mock {
+    fn now(&self) -> Duration {
+        self.time.set(self.time.get() + self.tick.get());
+        self.time.get()
+    }
+}
+
 impl Interrupts for Mock {
-    fn wait(&self, vector: u32, _timeout: Duration) -> io::Result<bool> {
+    fn wait(&self, vector: u32, timeout: Duration) -> io::Result<bool> {
         self.waits.set(self.waits.get() + 1);
         self.receive_all(&self.during_wait);
         let cell = &self.vectors[vector as usize];
         let state = cell.get();
         cell.set(Vector { fired: false, ..state });
-        self.timeouts.set(self.timeouts.get() + u32::from(!state.fired));
+        if !state.fired {
+            self.timeouts.set(self.timeouts.get() + 1);
+            self.time.set(self.time.get() + timeout);
+        }
         Ok(state.fired)
     }
 }

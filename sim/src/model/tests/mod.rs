@@ -43,6 +43,7 @@ impl Bench {
             bar: Rc::clone(&self.model) as _,
             dma: Rc::new(self.memory.clone()),
             interrupts: Rc::clone(&self.model) as _,
+            clock: Rc::new(ferronic::SystemClock::default()),
         };
         Nic::open(device, config).expect("the model opens")
     }
