@@ -10,6 +10,7 @@ use ferronic_contract::MAX_FRAME;
 
 use crate::error::Error;
 use crate::features::Features;
+use crate::pool::Allocation;
 use crate::queue::{in_range, Moderation, QueueConfig};
 
 /// Shortest value of the core's MAX_FRAME register.
@@ -100,6 +101,8 @@ pub struct Config {
     pub buffers: u32,
     /// Bytes of a buffer, 64..=16384. A longer frame takes several, or is dropped: see [`RxConfig::scatter`].
     pub buffer_bytes: u16,
+    /// Where the memory of the buffers comes from.
+    pub allocation: Allocation,
     /// Microseconds that a frame waits for a descriptor of its queue before it is dropped, so that a queue that nobody
     /// serves does not stop the others; 0 is for ever. By default 33 (4096 cycles at 125 MHz) when more than one RX
     /// queue is open, else 0.
@@ -126,6 +129,7 @@ impl Config {
             doorbell_every: 8.min(ring.entries() as u16 / 4),
             buffers: 4 * ring.entries(),
             buffer_bytes: 2048,
+            allocation: Allocation::default(),
             hold_usecs: None,
         }
     }

@@ -11,7 +11,7 @@
 //! | [`features`] | what a build of the core has |
 //! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
-//! | [`pool`] | buffers that stay mapped |
+//! | [`pool`] | buffers: where their memory comes from, and their way back |
 //! | [`packet`] | a received packet, what is known of it, and where it goes |
 //! | [`rx`] | receiving: poll, refill, deliver |
 //! | [`tx`] | sending and reclaiming |
@@ -70,6 +70,6 @@ pub use features::Features;
 pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
 pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
 pub use packet::{Packet, Path, RssHash, Segment, Sink};
-pub use pool::{Buffer, Pool};
+pub use pool::{Allocation, Buffer, Parcel, Pool, PoolStatistics, Returner};
 pub use queue::{Moderation, QueueConfig, QueueName};
 pub use rx::Turn;

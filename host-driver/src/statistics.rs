@@ -28,6 +28,7 @@ macro_rules! counters {
         }
     };
 }
+pub(crate) use counters;
 
 counters! {
     /// The driver's counters of an RX queue.

@@ -8,6 +8,7 @@
 //! Nothing the device writes is trusted: a completion that does not fit stops the queue ([`RxFault`]) with
 //! its buffers still lent to the device; closing and opening the device starts anew.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ impl RxQueue {
     pub(crate) fn new(shared: &Shared, number: u8) -> Result<Self, Error> {
         let Shared { device, config, features, station, clock_khz } = *shared;
         let rx = &config.rx[usize::from(number)];
-        let pool = Pool::new(&*device.dma, config.buffers, config.buffer_bytes)
+        let pool = Pool::new(Rc::clone(&device.dma), config.buffers, config.buffer_bytes, config.allocation)
             .map_err(|source| Error::Memory { what: "packet buffers", source })?;
         let bytes = rx.queue.ring.entries() as usize * descriptor::BYTES;
         let descriptors = device.allocate("the RX descriptor ring", bytes, RING_ALIGNMENT)?;
@@ -102,7 +103,7 @@ impl RxQueue {
             descriptors,
             completions,
             producer: Producer::new(rx.queue.ring),
-            posted: (0..pool.buffers()).map(|_| None).collect(),
+            posted: (0..pool.numbers()).map(|_| None).collect(),
             batch: [RxCompletion::default(); BATCH],
             assembler: Assembler::new(limits, pool.buffers()),
             pool,
@@ -273,12 +274,13 @@ impl RxQueue {
 
     /// Refills the ring in the place of the completion at `position`, then takes its buffer in; true when that ends a
     /// frame, which is delivered or dropped.
-    fn handle<S: Sink + ?Sized>(&mut self, position: usize, seen: usize, buffer: Buffer, sink: &mut S) -> bool {
+    fn handle<S: Sink + ?Sized>(&mut self, position: usize, seen: usize, mut buffer: Buffer, sink: &mut S) -> bool {
         let completion = self.batch[position];
         let fresh = if self.assembler.wants(&completion) { self.pool.get() } else { None };
         let kept = match fresh {
             Some(fresh) => {
                 self.post(fresh);
+                buffer.received(completion.length);
                 Ok(Segment { buffer, length: completion.length })
             }
             None => {
@@ -318,8 +320,9 @@ impl RxQueue {
     }
 
     /// Lends a buffer to the device, which learns of it with the next doorbell.
-    fn post(&mut self, buffer: Buffer) {
+    fn post(&mut self, mut buffer: Buffer) {
         let Some(slot) = self.producer.post() else { return };
+        buffer.lend();
         let length = self.pool.buffer_bytes();
         let descriptor = RxDescriptor { address: buffer.bus(), length, cookie: buffer.number() };
         self.descriptors.write(slot * descriptor::BYTES, descriptor.encode());
