@@ -11,6 +11,7 @@
 //! | [`features`] | what a build of the core has |
 //! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
+//! | [`policy`] | what can be chosen, while it runs |
 //! | [`pool`] | buffers: where their memory comes from, and their way back |
 //! | [`packet`] | a received packet, what is known of it, and where it goes |
 //! | [`rx`] | receiving: poll, refill, deliver |
@@ -54,6 +55,7 @@ pub mod features;
 pub mod filters;
 pub mod nic;
 pub mod packet;
+pub mod policy;
 pub mod pool;
 pub mod queue;
 pub mod ring;
@@ -70,6 +72,7 @@ pub use features::Features;
 pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
 pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
 pub use packet::{Packet, Path, RssHash, Segment, Sink};
+pub use policy::{Classify, Prefetch, Rearm, Replenish, RxPolicy, Weight};
 pub use pool::{Allocation, Buffer, Parcel, Pool, PoolStatistics, Returner};
 pub use queue::{Moderation, QueueConfig, QueueName};
 pub use rx::Turn;

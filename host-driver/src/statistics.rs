@@ -49,6 +49,12 @@ counters! {
         status_path,
         /// Packets classified by software.
         software_path,
+        /// Packets classified by the core that software was asked about too.
+        status_checked,
+        /// Of these, packets of which the header says something else.
+        status_disagreed,
+        /// Packets delivered in a copy.
+        copied,
         /// Headers prefetched while the packet before was being handled.
         prefetched_ahead,
         /// Doorbells rung.
@@ -57,6 +63,8 @@ counters! {
         polls,
         /// Interrupts taken.
         interrupts,
+        /// Turns that ended by budget or time though there may have been more to do.
+        time_squeeze,
         /// Completions, or producer indices, that broke the contract.
         bad_completions,
     }

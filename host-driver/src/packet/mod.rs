@@ -27,6 +27,14 @@ pub trait Sink {
     /// Takes a packet. Dropping it gives its buffers back to the pool; keeping it, or a buffer of it, keeps the buffer
     /// out until it is dropped.
     fn deliver(&mut self, packet: Packet);
+
+    /// Whether it will look at the header of the packet that this completion begins, so that
+    /// [prefetching](crate::policy::Prefetch::Wanted) it is worth its while.
+    #[inline]
+    fn wants_header(&self, completion: &RxCompletion) -> bool {
+        let _ = completion;
+        true
+    }
 }
 
 impl<F: FnMut(Packet)> Sink for F {
@@ -83,17 +91,32 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet that is classified by the status bits if they can be trusted, else by software; `None` when it
-    /// is too short for that.
-    pub(crate) fn new(frame: Frame, origin: Origin, station: &Station) -> Option<Self> {
+    /// A packet that is classified by the status bits if they can be trusted and `software` is not asked for, else by
+    /// software; `None` when it is too short for that.
+    #[inline]
+    pub(crate) fn new(frame: Frame, origin: Origin, station: &Station, software: bool) -> Option<Self> {
         let Frame { completion, first, rest, prefetched_ahead } = frame;
         let (own, epoch) = station.get();
         let current = completion.status.epoch() == epoch;
         let (class, path) = match class_of(&completion) {
-            Some(class) if current => (class, Path::Status),
+            Some(class) if current && !software => (class, Path::Status),
             _ => (read_class(&first, rest.as_ref(), stripped(&completion, &origin), &own)?, Path::Software),
         };
         Some(Self { first, rest, origin, current, completion, class, path, prefetched_ahead })
+    }
+
+    /// Reads the header of a packet that was classified by the status bits; false when it says something else, which is
+    /// then believed.
+    pub(crate) fn recheck(&mut self, station: &Station) -> bool {
+        let stripped = stripped(&self.completion, &self.origin);
+        let read = read_class(&self.first, self.rest.as_ref(), stripped, &station.get().0);
+        match read {
+            Some(class) if class != self.class => {
+                (self.class, self.path) = (class, Path::Software);
+                false
+            }
+            _ => true,
+        }
     }
 
     /// The bytes of the first segment: the whole frame, from the destination address on and without FCS, unless it came

@@ -1,6 +1,6 @@
 //! Opening, closing, and what a device may do instead.
 
-use ferronic::{Config, Discovery, Error, Nic, QueueName, RxConfig};
+use ferronic::{Config, Discovery, Error, Nic, QueueName, Replenish, RxConfig};
 use ferronic_contract::field::Field;
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::registers::{self, queue, vector};
@@ -56,8 +56,8 @@ fn refuses_bad_settings_with_name_value_and_range() {
         (|c| c.max_frame = MAX_FRAME + 1, "MAX_FRAME is 9601; it must be from 60 to 9600"),
         (|c| c.rx.clear(), "RX queues is 0; it must be from 1 to 16"),
         (|c| c.rx = vec![c.rx[0]; 17], "RX queues is 17; it must be from 1 to 16"),
-        (|c| c.doorbell_every = 0, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
-        (|c| c.doorbell_every = 9, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
+        (|c| c.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 0 }, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
+        (|c| c.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 9 }, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
         (|c| c.buffers = 8, "buffers is 8; it must be from 9 to 16777216"),
         (|c| c.buffer_bytes = 63, "bytes of a buffer is 63; it must be from 64 to 16384"),
         (|c| c.tx.thresholds.batch = 33, "BATCH is 33; it must be from 1 to 32"),

@@ -7,6 +7,7 @@ mod interrupts;
 mod lifecycle;
 mod memory;
 mod mock;
+mod policy;
 mod pool;
 mod queues;
 mod receive;

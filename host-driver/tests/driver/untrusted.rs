@@ -8,7 +8,7 @@ use ferronic_contract::registers::queue::Format;
 use ferronic_contract::status::SOP;
 use proptest::prelude::*;
 
-use crate::mock::{frame, small, small_with, Mock, Numbers};
+use crate::mock::{frame, small, small_doorbell, small_with, Mock, Numbers};
 
 #[test]
 fn memory_of_zeros_is_no_completion_in_any_pass() {
@@ -92,7 +92,8 @@ fn a_producer_index_that_cannot_be_gives_the_queue_up() {
     // Three descriptors used and taken, eight published beyond them.
     for word in [2, 12, 0xFFFF, 0x1_0004, u32::MAX] {
         let mock = Mock::new();
-        let config = Config { doorbell_every: 1, ..small_with(|rx| rx.discovery = Discovery::Index) };
+        let mut config = small_doorbell(1);
+        config.rx[0].discovery = Discovery::Index;
         let mut nic = mock.open(&config);
         let mut sink = Numbers::default();
         for i in 0..3 {

@@ -11,7 +11,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic, Packet, RxConfig, Sink};
+use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic, Packet, Replenish, RxConfig, RxPolicy, Sink};
 use ferronic_contract::class::Mac;
 use ferronic_contract::descriptor::{self, TxDescriptor};
 use ferronic_contract::field::Field;
@@ -347,9 +347,21 @@ pub fn number(frame: &[u8]) -> u32 {
     u32::from_be_bytes(frame[20..24].try_into().unwrap())
 }
 
-/// A set-up with rings of 8 and a doorbell every 2.
+/// A set-up with rings of 8, a doorbell every 2, and no copies, so that every packet is in a buffer of the pool.
 pub fn small() -> Config {
-    Config { mac: OWN, buffers: 32, doorbell_every: 2, ..Config::sized(RingSize::new(8).unwrap()) }
+    let mut config = Config { mac: OWN, buffers: 32, ..Config::sized(RingSize::new(8).unwrap()) };
+    config.rx[0].policy.copybreak = 0;
+    config
+}
+
+/// The same with a doorbell every so many.
+pub fn small_doorbell(doorbell_every: u16) -> Config {
+    small_policy(|policy| policy.replenish = Replenish::AsTaken { doorbell_every })
+}
+
+/// The same with the policy changed.
+pub fn small_policy(change: impl FnOnce(&mut RxPolicy)) -> Config {
+    small_with(|rx| change(&mut rx.policy))
 }
 
 /// The same with one RX queue changed.
