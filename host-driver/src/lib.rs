@@ -72,7 +72,7 @@ pub use features::Features;
 pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
 pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
 pub use packet::{Packet, Path, RssHash, Segment, Sink};
-pub use policy::{Classify, Prefetch, Rearm, Replenish, RxPolicy, Weight};
+pub use policy::{Classify, Prefetch, Rearm, Replenish, RxPolicy, TxPolicy, Weight};
 pub use pool::{Allocation, Buffer, Parcel, Pool, PoolStatistics, Returner};
 pub use queue::{Moderation, QueueConfig, QueueName};
 pub use rx::Turn;

@@ -79,10 +79,22 @@ counters! {
         bytes,
         /// Packets refused because the ring was full.
         ring_full,
+        /// Packets dropped because the ring was full.
+        dropped_ring_full,
+        /// Times that the queue stopped because the ring was full.
+        stops,
+        /// Times that it went on.
+        wakes,
         /// Doorbells rung.
         doorbells,
+        /// Looks at the index write-back.
+        reclaims,
         /// Buffers taken back.
         reclaimed,
+        /// Interrupts taken.
+        interrupts,
+        /// Waits that ended without an interrupt.
+        timeouts,
         /// Index write-backs that broke the contract.
         bad_indices,
     }

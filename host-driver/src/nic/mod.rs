@@ -184,7 +184,7 @@ impl Nic {
     pub fn close(mut self) -> Result<Closed, Error> {
         self.stop()?;
         // An index that breaks the contract says nothing about frames, and they count as unfinished.
-        let _ = self.tx.reclaim();
+        let _ = self.tx.reclaim_all();
         let rx: Vec<RxStatistics> = self.rx.iter().map(RxQueue::statistics).collect();
         Ok(Closed { rx: rx.iter().sum(), tx: self.tx.statistics(), tx_unfinished: self.tx.outstanding() })
     }

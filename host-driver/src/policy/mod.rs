@@ -10,12 +10,14 @@
 //! | [`weight`] | how many packets a poll may deliver |
 //! | [`rearm`] | when interrupts come back |
 //! | [`rx`] | all of these for a queue, and copybreak |
+//! | [`tx`] | when a TX queue takes buffers back, what a full ring means, who is told when |
 
 pub mod classify;
 pub mod prefetch;
 pub mod rearm;
 pub mod replenish;
 pub mod rx;
+pub mod tx;
 pub mod weight;
 
 pub use classify::Classify;
@@ -23,4 +25,5 @@ pub use prefetch::Prefetch;
 pub use rearm::Rearm;
 pub use replenish::Replenish;
 pub use rx::RxPolicy;
+pub use tx::TxPolicy;
 pub use weight::{Poll, Weight};

@@ -15,4 +15,5 @@ mod ring;
 mod scatter;
 mod steer;
 mod transmit;
+mod tx_policy;
 mod untrusted;

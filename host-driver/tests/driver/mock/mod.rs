@@ -196,7 +196,9 @@ impl Mock {
         }
         self.tx.set(ring);
         self.write_back(u32::from(ring.done));
-        self.event(TX_VECTOR);
+        if !frames.is_empty() {
+            self.event(TX_VECTOR);
+        }
         frames
     }
 
