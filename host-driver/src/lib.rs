@@ -19,6 +19,7 @@
 //! | [`queue`] | what RX and TX queues share |
 //! | [`nic`] | opening and closing; RSS, RX mode, VLAN strip, flow control |
 //! | [`filters`] | exact filters |
+//! | [`schedule`] | several ports on one CPU |
 //! | [`statistics`] | counters |
 //! | [`error`] | what can go wrong |
 //!
@@ -60,6 +61,7 @@ pub mod pool;
 pub mod queue;
 pub mod ring;
 pub mod rx;
+pub mod schedule;
 mod station;
 pub mod statistics;
 pub mod tx;

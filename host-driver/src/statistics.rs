@@ -146,3 +146,28 @@ pub(crate) fn read(device: &Device, queues: impl Iterator<Item = QueueName>) -> 
     }
     counters
 }
+
+/// The sums that Linux keeps of every interface (`struct rtnl_link_stats64`, Documentation/networking/statistics.rst),
+/// as far as this driver can tell them.
+pub(crate) fn standard(rx: &RxStatistics, tx: &TxStatistics, counters: &[Counter]) -> Vec<(&'static str, u64)> {
+    let count = |names: &[(&str, &str)]| -> u64 {
+        let of = |counter: &&Counter| {
+            let mut groups = names.iter().filter(|(_, name)| *name == counter.name).map(|(group, _)| group);
+            groups.any(|group| counter.group.trim_end_matches(|c: char| c.is_ascii_digit()) == *group)
+        };
+        counters.iter().filter(of).map(|counter| u64::from(counter.value)).sum()
+    };
+    vec![
+        ("rx_packets", rx.packets),
+        ("tx_packets", tx.packets),
+        ("rx_bytes", rx.bytes),
+        ("tx_bytes", tx.bytes),
+        ("rx_dropped", rx.dropped_no_buffer),
+        (
+            "rx_missed_errors",
+            count(&[("core", "DROP_FIFO"), ("core", "DROP_NO_DESCRIPTOR"), ("rx", "DROP_NO_DESCRIPTOR"), ("rx", "CUT")]),
+        ),
+        ("rx_length_errors", count(&[("core", "DROP_UNDERSIZE"), ("core", "DROP_OVERSIZE"), ("rx", "DROP_BUFFER")])),
+        ("rx_crc_errors", count(&[("core", "DROP_BAD")])),
+    ]
+}

@@ -35,6 +35,7 @@ mod descriptors;
 mod fault;
 mod log;
 mod poll;
+mod port;
 mod turn;
 
 use assemble::{Assembler, Limits};
@@ -43,6 +44,7 @@ use copies::Copies;
 use descriptors::Descriptors;
 pub use fault::RxFault;
 pub use log::{LoggedPoll, PollLog};
+pub use port::RxPort;
 pub use turn::Turn;
 use turn::Turns;
 

@@ -256,9 +256,32 @@ fn every_counter_has_a_name_like_ethtools() {
     assert_eq!(value("drop_filter"), 22);
     assert_eq!(value("rx2_vector_sent"), 23);
     assert_eq!(value("tx0_ring_full"), 0);
+    mock.set(registers::GLOBAL, registers::DROP_FIFO, 100);
+    mock.set(registers::GLOBAL, registers::DROP_NO_DESCRIPTOR, 200);
+    mock.set(registers::GLOBAL, registers::DROP_BAD, 3);
+    mock.set(mock::rx_base(0), queue::DROP_BUFFER, 4);
+    mock.set(registers::GLOBAL, registers::DROP_OVERSIZE, 5);
+    let sums = nic.statistics();
+    let sum = |name: &str| sums.iter().find(|(found, _)| found == name).unwrap_or_else(|| panic!("{name}")).1;
+    assert_eq!((sum("rx_packets"), sum("rx_bytes"), sum("tx_packets"), sum("rx_dropped")), (1, 60, 0, 0));
+    assert_eq!((sum("rx_missed_errors"), sum("rx_crc_errors"), sum("rx_length_errors")), (321, 3, 9));
     let mut names: Vec<&String> = statistics.iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), statistics.len(), "no name twice");
     assert!(!names.iter().any(|name| name.starts_with("rx3")), "not open");
+}
+
+/// Catches: a register that is changed by the measurement, or a cost of so many accesses and not of one.
+#[test]
+fn a_register_access_has_its_price() {
+    let mock = Mock::new();
+    let nic = mock.open(&small());
+    mock.set(registers::GLOBAL, registers::SCRATCH, 0xABCD);
+    mock.tick.set(std::time::Duration::from_micros(30));
+    let reads = mock.reads.get();
+    let cost = nic.register_cost(10);
+    assert_eq!((cost.read.as_nanos(), cost.write.as_nanos()), (3000, 3000), "30 µs from one look to the next");
+    assert_eq!(mock.reads.get() - reads, 10);
+    assert_eq!(mock.get(registers::GLOBAL, registers::SCRATCH), 0xABCD);
 }

@@ -13,6 +13,7 @@ mod queues;
 mod receive;
 mod ring;
 mod scatter;
+mod schedule;
 mod steer;
 mod transmit;
 mod tx_policy;
