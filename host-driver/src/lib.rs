@@ -8,7 +8,7 @@
 //! | [`device`] | the seams |
 //! | [`clock`] | where time comes from |
 //! | [`dma`] | memory shared with the device; the only `unsafe` |
-//! | [`features`] | what a build of the core has |
+//! | [`features`] | what a build of the core has; offloads, and which go together |
 //! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
 //! | [`policy`] | what can be chosen, while it runs |
@@ -20,6 +20,7 @@
 //! | [`nic`] | opening and closing; RSS, RX mode, VLAN strip, flow control |
 //! | [`filters`] | exact filters |
 //! | [`schedule`] | several ports on one CPU |
+//! | [`bond`] | several ports as one |
 //! | [`statistics`] | counters |
 //! | [`error`] | what can go wrong |
 //!
@@ -47,6 +48,7 @@
 //! # }
 //! ```
 
+pub mod bond;
 pub mod clock;
 pub mod config;
 pub mod device;
@@ -66,11 +68,12 @@ mod station;
 pub mod statistics;
 pub mod tx;
 
+pub use bond::Bond;
 pub use clock::{Clock, SystemClock};
 pub use config::{Config, Discovery, RxConfig};
 pub use device::{Bar, Device, Dma, Interrupts};
 pub use error::Error;
-pub use features::Features;
+pub use features::{Features, Offload, Offloads};
 pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
 pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
 pub use packet::{Packet, Path, RssHash, Segment, Sink};

@@ -1,6 +1,7 @@
 //! The driver against a test device that keeps the contract, or breaks it where a test says so.
 
 mod allocations;
+mod bond;
 mod filters;
 mod formats;
 mod interrupts;
