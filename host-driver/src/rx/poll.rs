@@ -1,11 +1,11 @@
 //! A poll: from completions to packets.
 
 use ferronic_contract::completion::RxCompletion;
-use ferronic_contract::status::SOP;
+use ferronic_contract::status::{SOP, SPLIT};
 
 use super::assemble::{self, Loss};
 use super::{Packet, Path, RxFault, RxQueue, Segment, Sink, BATCH};
-use crate::packet::Frame;
+use crate::packet::{Case, Frame, Rest, Verdict};
 use crate::policy::Classify;
 use crate::pool::Buffer;
 
@@ -119,7 +119,7 @@ impl RxQueue {
         match self.exchange(buffer, length) {
             Some(buffer) => {
                 let first = Segment { buffer, length };
-                self.deliver(Frame { completion, first, rest: None, prefetched_ahead: ahead }, sink);
+                self.deliver(Frame { completion, first, rest: None, prefetched_ahead: ahead }, length, sink);
             }
             None => self.lose(Loss::NoBuffer),
         }
@@ -150,6 +150,7 @@ impl RxQueue {
     }
 
     /// Takes in one of several buffers of a frame, or of one that was cut; true with the last.
+    #[inline(never)]
     fn handle_part<S: Sink + ?Sized>(
         &mut self,
         completion: RxCompletion,
@@ -171,7 +172,13 @@ impl RxQueue {
         };
         match self.assembler.add(completion, kept, ahead) {
             None => return false,
-            Some(Ok(frame)) => self.deliver(frame, sink),
+            Some(Ok(frame)) => {
+                self.statistics.scattered += 1;
+                self.statistics.split += u64::from(frame.completion.status.get(SPLIT));
+                let rest = frame.rest.iter().flat_map(Rest::segments).map(|segment| segment.length);
+                let length = frame.first.length + rest.sum::<u16>();
+                self.deliver(frame, length, sink);
+            }
             Some(Err(loss)) => self.lose(loss),
         }
         true
@@ -185,28 +192,39 @@ impl RxQueue {
         self.log_packet();
     }
 
-    #[inline]
-    fn deliver<S: Sink + ?Sized>(&mut self, frame: Frame, sink: &mut S) {
-        let software = self.policy.classify == Classify::Software;
+    /// Classifies a frame and gives it to the sink.
+    #[inline(always)]
+    fn deliver<S: Sink + ?Sized>(&mut self, frame: Frame, length: u16, sink: &mut S) {
         // The checks refused frames that are too short to be classified.
-        let Some(mut packet) = Packet::new(frame, self.origin, &self.station, software) else { return };
+        let Some(verdict) = self.classify(&frame) else { return };
         self.statistics.packets += 1;
-        self.statistics.bytes += u64::from(packet.length());
-        self.statistics.prefetched_ahead += u64::from(packet.prefetched_ahead);
-        if packet.is_scattered() {
-            self.statistics.scattered += 1;
-            self.statistics.split += u64::from(packet.split_header().is_some());
-        }
-        if packet.path == Path::Status && self.sample.picks(self.policy.classify) {
-            self.statistics.status_checked += 1;
-            self.statistics.status_disagreed += u64::from(!packet.recheck(&self.station));
-        }
-        match packet.path {
-            Path::Status => self.statistics.status_path += 1,
-            Path::Software => self.statistics.software_path += 1,
-        }
-        sink.deliver(packet);
+        self.statistics.bytes += u64::from(length);
+        self.statistics.prefetched_ahead += u64::from(frame.prefetched_ahead);
+        sink.deliver(Packet::new(frame, self.origin, verdict));
         self.log_packet();
+    }
+
+    #[inline]
+    fn classify(&mut self, frame: &Frame) -> Option<Verdict> {
+        let Frame { completion, first, rest, .. } = frame;
+        let case = Case { completion, first, rest: rest.as_ref(), origin: &self.origin, station: &self.station };
+        let policy = self.policy.classify;
+        let mut verdict = case.classify(policy == Classify::Software)?;
+        if verdict.path == Path::Software {
+            self.statistics.software_path += 1;
+            return Some(verdict);
+        }
+        if self.sample.picks(policy) {
+            self.statistics.status_checked += 1;
+            if let Some(class) = case.disagreement(verdict.class) {
+                self.statistics.status_disagreed += 1;
+                self.statistics.software_path += 1;
+                (verdict.class, verdict.path) = (class, Path::Software);
+                return Some(verdict);
+            }
+        }
+        self.statistics.status_path += 1;
+        Some(verdict)
     }
 
     #[inline]
