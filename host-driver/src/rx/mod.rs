@@ -179,7 +179,8 @@ impl RxQueue {
         self.policy
     }
 
-    /// Changes how the queue receives, from the next poll on. Another copybreak allocates; nothing else does.
+    /// Changes how the queue receives, from the next poll on. Another copybreak allocates, and the memory for the former is
+    /// released with the last copy that is out; nothing else does.
     ///
     /// # Errors
     ///

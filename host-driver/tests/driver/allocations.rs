@@ -4,9 +4,11 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::time::Duration;
 
+use ferronic::rx::PollLog;
 use ferronic::tx::TxQueue;
-use ferronic::{Config, Discovery, Packet, Sink};
+use ferronic::{Classify, Config, Discovery, Packet, Prefetch, Replenish, RxPolicy, Sink};
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::status::{CLASSIFIED, EOP, ERROR};
 
@@ -142,4 +144,46 @@ fn several_queues_scatter_split_and_compact_completions_allocate_nothing_either(
         assert!(statistics.scattered > 200 && statistics.dropped_cut > 20 && statistics.dropped_no_buffer > 20, "{statistics:?}");
     }
     assert!(nic.rx[3].statistics().split > 50);
+}
+
+/// Catches: a list that grows, a copy or a log that allocates, under any policy; a clock or register read by a bare poll.
+#[test]
+fn no_receive_policy_allocates_on_the_data_path() {
+    let replenish = [Replenish::AsTaken { doorbell_every: 3 }, Replenish::Every(5), Replenish::AtEnd, Replenish::OnLowWater];
+    let classify = [Classify::Software, Classify::Status, Classify::Sampled { every: 3 }];
+    let prefetch = [Prefetch::Off, Prefetch::Current, Prefetch::Next, Prefetch::TwoPass, Prefetch::Wanted];
+    let mut config = Config { buffers: 12, ..small() };
+    config.rx[0].queue.thresholds.low_water = 3;
+    let mock = Mock::new();
+    let mut nic = mock.open(&config);
+    nic.rx[0].set_log(Some(PollLog::new(8, 4)));
+    let mut sink = Apart::default();
+    for round in 0..3000usize {
+        let policy = RxPolicy {
+            replenish: replenish[round % 4],
+            classify: classify[round % 3],
+            prefetch: prefetch[round % 5],
+            copybreak: if round / 64 % 2 == 0 { 0 } else { 100 },
+            ..RxPolicy::default()
+        };
+        if policy.copybreak != nic.rx[0].policy().copybreak {
+            // The last copy of another limit would release its pool.
+            sink.0 = None;
+        }
+        nic.rx[0].set_policy(policy).unwrap();
+        for number in 0..round % 9 {
+            let mut bytes = frame(number as u32);
+            bytes.resize(60 + round * 7 % 90, 0);
+            mock.receive(&bytes);
+        }
+        let reads = mock.reads.get();
+        let (handled, count) = allocations(|| nic.rx[0].poll(64, &mut sink));
+        handled.unwrap();
+        assert_eq!((count, mock.reads.get()), (0, reads), "{policy:?}");
+        let (turned, count) = allocations(|| nic.rx[0].turn(64, Duration::ZERO, &mut sink));
+        turned.unwrap();
+        assert_eq!(count, 0, "{policy:?}");
+    }
+    let statistics = nic.rx[0].statistics();
+    assert!(statistics.copied > 1000 && statistics.packets > 8000, "{statistics:?}");
 }
