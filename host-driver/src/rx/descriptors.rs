@@ -80,12 +80,11 @@ impl Descriptors {
         self.posted.get(cookie as usize)?.as_ref()
     }
 
-    /// Takes a buffer that the device is done with; `None` when the cookie is that of no posted buffer. The ring owes its
-    /// slot another: [`replace`](Self::replace).
+    /// Takes a buffer that the device is done with; `None` when the cookie is that of no posted buffer. The device must have
+    /// been lent one, and the ring owes its slot another: [`replace`](Self::replace).
     #[inline]
     pub(super) fn take(&mut self, cookie: u32) -> Option<Buffer> {
         let buffer = self.posted.get_mut(cookie as usize)?.take()?;
-        // No more completions are looked at than descriptors were published.
         self.producer.retire();
         Some(buffer)
     }

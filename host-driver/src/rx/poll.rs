@@ -39,12 +39,9 @@ impl RxQueue {
         }
     }
 
-    /// Gathers a batch of completions and says how many: at most `most`, since no frame has less than one, and no more
-    /// than the device has descriptors.
+    /// Gathers a batch of completions and says how many: at most `most`, since no frame has less than one.
     fn look(&mut self, most: usize) -> Result<usize, RxFault> {
-        let producer = self.descriptors.producer();
-        let most = most.min(BATCH).min(producer.lent().into());
-        self.completions.look(&mut self.batch[..most], producer)
+        self.completions.look(&mut self.batch[..most.min(BATCH)], self.descriptors.producer())
     }
 
     /// Handles the completions of the batch and says how many frames ended.
@@ -109,6 +106,9 @@ impl RxQueue {
         let expected = self.completions.next();
         if index != expected {
             return Err(RxFault::Index { found: index, expected });
+        }
+        if self.descriptors.producer().lent() == 0 {
+            return Err(RxFault::NotLent { index });
         }
         let whole = self.assembler.check(&completion)?;
         let buffer = self.descriptors.take(cookie).ok_or(RxFault::Cookie { index, cookie })?;

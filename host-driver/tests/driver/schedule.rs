@@ -105,6 +105,20 @@ fn idle_ports_end_the_round_and_save_nothing() {
     }
 }
 
+/// Catches: a port that buys time by running empty now and then.
+#[test]
+fn what_a_port_owes_it_still_owes_after_it_was_idle() {
+    let mut schedule = Schedule::new(&Share::Time(vec![Duration::from_micros(10)]));
+    // The fourth packet costs fifty rounds, and it is not seen before it is taken.
+    let mut costs = vec![1000; 1000];
+    costs[3] = 500_000;
+    let mut ports = [Fake::new(5, &costs)];
+    assert_eq!(round(&mut schedule, &mut ports), Round { packets: 5, busy: 0 });
+    ports[0].waiting = 100;
+    let paid = (1..100).find(|_| round(&mut schedule, &mut ports).packets > 0);
+    assert_eq!(paid, Some(50));
+}
+
 /// Catches: shares that are forgotten, or debts forgiven, by a change of shares.
 #[test]
 fn shares_can_be_changed_between_rounds() {
