@@ -6,6 +6,7 @@ use ferronic::policy::tx::{Doorbell, Full, Notify, Reclaim};
 use ferronic::tx::Why;
 use ferronic::{Moderation, Nic, TxPolicy};
 use ferronic_contract::registers::{self, queue, vector};
+use proptest::prelude::*;
 
 use crate::mock::{frame, number, small, Mock, CLOCK_KHZ};
 
@@ -208,4 +209,96 @@ fn a_device_that_stalls_is_counted_and_one_that_is_gone_is_an_error() {
     let free = pool.available();
     nic.close().unwrap_err();
     assert_eq!(pool.available(), free, "for ever");
+}
+
+/// One step of a sender that nobody planned.
+#[derive(Clone, Debug)]
+enum Step {
+    Send(u32),
+    Flush,
+    Transmit(usize),
+    Reclaim,
+    Wait,
+    Policy(TxPolicy),
+    /// A word in the place of the index.
+    Forge(u32),
+}
+
+fn policy() -> impl Strategy<Value = TxPolicy> {
+    let reclaim = prop_oneof![Just(Reclaim::All), (1..=8u16).prop_map(Reclaim::Constant), Just(Reclaim::HalfUsed)];
+    let full = prop_oneof![(1..=8u16).prop_map(|wake| Full::Stop { wake }), Just(Full::Drop)];
+    let notify = prop::sample::select(vec![Notify::EveryPacket, Notify::Moderated, Notify::EventIndex]);
+    let doorbell = prop::sample::select(vec![Doorbell::EveryPacket, Doorbell::Batch]);
+    (reclaim, full, notify, doorbell)
+        .prop_map(|(reclaim, full, notify, doorbell)| TxPolicy { reclaim, full, notify, doorbell })
+}
+
+fn steps(forged: u32) -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (1..12u32).prop_map(Step::Send),
+        2 => Just(Step::Flush),
+        4 => (0..9usize).prop_map(Step::Transmit),
+        2 => Just(Step::Reclaim),
+        1 => Just(Step::Wait),
+        2 => policy().prop_map(Step::Policy),
+        forged => prop_oneof![0..20u32, any::<u32>()].prop_map(Step::Forge),
+    ];
+    prop::collection::vec(step, 1..if cfg!(miri) { 20 } else { 120 })
+}
+
+/// Runs the steps, and checks after each where every buffer is.
+fn run(steps: Vec<Step>) -> Result<(), TestCaseError> {
+    let honest = !steps.iter().any(|step| matches!(step, Step::Forge(_)));
+    let mock = Mock::new();
+    mock.believed.set(!honest);
+    let mut nic = mock.open(&small());
+    let pool = nic.pool().clone();
+    let (mut taken, mut seen) = (0, Vec::new());
+    for step in steps {
+        match step {
+            Step::Send(count) => {
+                for _ in 0..count {
+                    let before = nic.tx.statistics().packets;
+                    let _ = send(&mut nic, taken);
+                    taken += (nic.tx.statistics().packets - before) as u32;
+                }
+            }
+            Step::Flush => nic.tx.flush(),
+            Step::Transmit(most) => seen.extend(mock.transmit(most).iter().map(|bytes| number(bytes))),
+            Step::Reclaim => drop(nic.tx.reclaim()),
+            Step::Wait => drop(nic.tx.wait(Duration::ZERO)),
+            Step::Policy(policy) => nic.tx.set_policy(policy).unwrap(),
+            Step::Forge(word) => mock.write_back(word),
+        }
+        let counted = nic.tx.statistics();
+        prop_assert_eq!(counted.reclaimed + u64::from(nic.tx.outstanding()), counted.packets);
+        prop_assert_eq!(pool.available() + u32::from(nic.tx.outstanding()) + 8, 32, "a buffer leaked");
+        prop_assert!(counted.stops - counted.wakes == u64::from(nic.tx.is_stopped()));
+    }
+    if honest {
+        nic.tx.flush();
+        seen.extend(mock.transmit(usize::MAX).iter().map(|bytes| number(bytes)));
+        prop_assert!(seen.into_iter().eq(0..taken), "lost, twice, or out of order");
+        nic.tx.reclaim_all().unwrap();
+        prop_assert_eq!((nic.tx.outstanding(), nic.tx.is_stopped()), (0, false));
+    }
+    nic.close().unwrap();
+    prop_assert_eq!(pool.available(), 32);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Policies changed at random while frames are under way: nothing lost, nothing out of order, no buffer leaked.
+    #[test]
+    fn no_change_of_policy_loses_a_frame(steps in steps(0)) {
+        run(steps)?;
+    }
+
+    /// The same with words at random where the index is written: no panic, no wild access, no buffer leaked.
+    #[test]
+    fn no_index_does_harm_under_any_policy(steps in steps(2)) {
+        run(steps)?;
+    }
 }
