@@ -1,8 +1,9 @@
-//! A test device: registers, rings and vectors by the contract, without time.
+//! A test device: registers, rings and vectors by the contract, with a clock that moves when the test says so.
 //!
 //! A frame is received or sent when the test says so. It can be told to misbehave. It has four RX queues, one TX queue and
 //! every optional block, unless the test takes one out.
 
+mod ends;
 mod receive;
 
 use std::cell::{Cell, RefCell};
@@ -11,7 +12,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic, Packet, Replenish, RxConfig, RxPolicy, Sink};
+use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic};
 use ferronic_contract::class::Mac;
 use ferronic_contract::descriptor::{self, TxDescriptor};
 use ferronic_contract::field::Field;
@@ -19,6 +20,8 @@ use ferronic_contract::registers::{self, filter, queue, vector, Register};
 use ferronic_contract::ring::{distance, RingSize};
 
 use crate::memory::Memory;
+
+pub use ends::{frame, number, small, small_doorbell, small_policy, small_queues, small_with, Keep, Numbers};
 
 pub const OWN: Mac = [0x02, 0, 0, 0, 0, 1];
 pub const CLOCK_KHZ: u32 = 125_000;
@@ -331,71 +334,5 @@ impl Interrupts for Mock {
             self.time.set(self.time.get() + timeout);
         }
         Ok(state.fired)
-    }
-}
-
-/// A frame of 60 bytes to the own address that carries a number.
-pub fn frame(number: u32) -> Vec<u8> {
-    let mut bytes = vec![0; 60];
-    bytes[..6].copy_from_slice(&OWN);
-    bytes[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 9]);
-    bytes[12..14].copy_from_slice(&[8, 0]);
-    bytes[20..24].copy_from_slice(&number.to_be_bytes());
-    bytes
-}
-
-/// The number in a frame.
-pub fn number(frame: &[u8]) -> u32 {
-    u32::from_be_bytes(frame[20..24].try_into().unwrap())
-}
-
-/// A set-up with rings of 8, a doorbell every 2, and no copies, so that every packet is in a buffer of the pool.
-pub fn small() -> Config {
-    let mut config = Config { mac: OWN, buffers: 32, ..Config::sized(RingSize::new(8).unwrap()) };
-    config.rx[0].policy.copybreak = 0;
-    config
-}
-
-/// The same with a doorbell every so many.
-pub fn small_doorbell(doorbell_every: u16) -> Config {
-    small_policy(|policy| policy.replenish = Replenish::AsTaken { doorbell_every })
-}
-
-/// The same with the policy changed.
-pub fn small_policy(change: impl FnOnce(&mut RxPolicy)) -> Config {
-    small_with(|rx| change(&mut rx.policy))
-}
-
-/// The same with one RX queue changed.
-pub fn small_with(change: impl FnOnce(&mut RxConfig)) -> Config {
-    let mut config = small();
-    change(&mut config.rx[0]);
-    config
-}
-
-/// The same with several RX queues.
-pub fn small_queues(queues: usize) -> Config {
-    let mut config = small();
-    config.rx = vec![config.rx[0]; queues];
-    config
-}
-
-/// A sink that keeps every packet.
-#[derive(Default)]
-pub struct Keep(pub Vec<Packet>);
-
-impl Sink for Keep {
-    fn deliver(&mut self, packet: Packet) {
-        self.0.push(packet);
-    }
-}
-
-/// A sink that notes the numbers and gives the buffers back.
-#[derive(Default)]
-pub struct Numbers(pub Vec<u32>);
-
-impl Sink for Numbers {
-    fn deliver(&mut self, packet: Packet) {
-        self.0.push(number(packet.bytes()));
     }
 }
