@@ -163,6 +163,7 @@ pub(crate) fn standard(rx: &RxStatistics, tx: &TxStatistics, counters: &[Counter
         ("rx_bytes", rx.bytes),
         ("tx_bytes", tx.bytes),
         ("rx_dropped", rx.dropped_no_buffer),
+        ("tx_dropped", tx.dropped_ring_full),
         (
             "rx_missed_errors",
             count(&[("core", "DROP_FIFO"), ("core", "DROP_NO_DESCRIPTOR"), ("rx", "DROP_NO_DESCRIPTOR"), ("rx", "CUT")]),

@@ -163,7 +163,9 @@ impl Nic {
         let mut list: Vec<(String, u64)> = standard.into_iter().map(|(name, value)| (name.into(), value)).collect();
         for queue in &self.rx {
             let counted = queue.statistics();
+            let pool = queue.pool().statistics();
             list.extend(counted.list().map(|(name, value)| (format!("rx{}_{name}", queue.number()), value)));
+            list.extend(pool.list().map(|(name, value)| (format!("rx{}_pool_{name}", queue.number()), value)));
         }
         list.extend(self.tx.statistics().list().map(|(name, value)| (format!("tx0_{name}"), value)));
         list.extend(counters.iter().map(|counter| (counter.ethtool_name(), u64::from(counter.value))));

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use ferronic::{Allocation, Buffer, Pool};
+use ferronic::dma::can_demote;
+use ferronic::{Allocation, Buffer, Dma, Pool};
 
 use crate::memory::Memory;
 use crate::mock::{frame, small, Keep, Mock};
@@ -141,4 +142,40 @@ fn counts_the_memory_that_packets_really_use() {
         let counted = nic.pool().statistics();
         assert_eq!((counted.held, counted.held_bytes, counted.held_memory), (0, 0, 0), "{way:?}");
     }
+}
+
+/// Catches: a hint that writes; lines beyond the piece; a knob that answers what the CPU cannot do.
+#[test]
+fn demoting_moves_lines_and_changes_none() {
+    // On a CPU without the instruction it does nothing.
+    let region = Memory::new().allocate(4096, 64).unwrap();
+    let mut piece = region.split(200, 256).next().unwrap();
+    piece.bytes_mut().fill(0xA5);
+    for bytes in [0, 1, 200, 4096, usize::MAX] {
+        piece.demote(bytes);
+    }
+    assert_eq!(piece.bytes(), [0xA5; 200]);
+
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    nic.pool().set_demote(true);
+    assert_eq!(nic.pool().demotes(), can_demote());
+    for i in 0..40 {
+        assert!(mock.receive(&frame(i)));
+        let mut sink = |packet: ferronic::Packet| assert_eq!(packet.bytes(), frame(i));
+        assert_eq!(nic.rx[0].poll(64, &mut sink), Ok(1));
+    }
+    nic.pool().set_demote(false);
+    assert!(!nic.pool().demotes());
+}
+
+/// Catches: a pool that is not in the list of counters.
+#[test]
+fn the_device_lists_what_its_pools_count() {
+    let mock = Mock::new();
+    let nic = mock.open(&small());
+    let list = nic.statistics();
+    let value = |name: &str| list.iter().find(|(found, _)| found == name).map(|&(_, value)| value);
+    assert_eq!(value("rx0_pool_taken"), Some(8));
+    assert_eq!(value("rx0_pool_memory"), Some(32 * 2048));
 }
