@@ -15,7 +15,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![(1..400u16).prop_map(Step::Post), Just(Step::Publish), (1..400u16).prop_map(Step::Retire)];
-    prop::collection::vec(step, 1..600)
+    prop::collection::vec(step, 1..if cfg!(miri) { 12 } else { 600 })
 }
 
 proptest! {

@@ -225,7 +225,7 @@ fn an_index_write_back_that_cannot_be_gives_the_tx_queue_up() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 8 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 300 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Words at random in the completion ring and the write-back never panic and never touch memory wildly;
     /// the ring stays whole and every buffer comes back in the end.
