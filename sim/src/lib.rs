@@ -15,6 +15,7 @@ pub mod report;
 pub mod run;
 pub mod scoreboard;
 pub mod setup;
+pub mod software;
 pub mod whole_file;
 pub mod wire;
 pub mod world;
