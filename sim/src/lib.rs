@@ -8,6 +8,7 @@ pub mod core_model;
 pub mod cost;
 pub mod device;
 pub mod expectation;
+pub mod experiment;
 pub mod memory;
 pub mod model;
 pub mod outcome;

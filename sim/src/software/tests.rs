@@ -27,7 +27,7 @@ fn every_frame_arrives_whole_and_in_order() {
         let device = SoftwareDevice::start(Options { writes, ..Options::default() });
         let config = small();
         let mut nic = Nic::open(device.device(), &config).unwrap();
-        let templates = frames("size=60-1514,count=37,mix=udp+tcp+ipv6-udp", config.mac);
+        let templates = frames("size=74-1514,count=37,mix=udp+tcp+udp6", config.mac);
         device.generate(templates.clone(), Some(70_000));
         let mut seen = 0;
         while seen < 70_000 {
