@@ -19,8 +19,14 @@ pub mod receive;
 pub mod report;
 pub mod simulate;
 
+mod buffers;
+mod copybreak;
+mod pktgen;
+mod prefetch;
 mod registers;
+mod status_bits;
 mod thresholds;
+mod tx;
 mod weight;
 
 use findings::Findings;
@@ -67,7 +73,17 @@ pub struct Experiment {
 }
 
 /// Every experiment, in the order of the report.
-pub static ALL: &[&Experiment] = &[&weight::EXPERIMENT, &thresholds::EXPERIMENT, &registers::EXPERIMENT];
+pub static ALL: &[&Experiment] = &[
+    &weight::EXPERIMENT,
+    &thresholds::EXPERIMENT,
+    &prefetch::EXPERIMENT,
+    &status_bits::EXPERIMENT,
+    &copybreak::EXPERIMENT,
+    &buffers::EXPERIMENT,
+    &tx::EXPERIMENT,
+    &pktgen::EXPERIMENT,
+    &registers::EXPERIMENT,
+];
 
 /// The experiment of a name.
 pub fn find(name: &str) -> Option<&'static Experiment> {

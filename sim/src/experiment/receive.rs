@@ -107,15 +107,17 @@ pub struct Measured {
 
 /// A device that fills its ring as fast as it is emptied, and its driver.
 pub struct Bench {
+    /// The driver. It closes before the device goes.
+    pub nic: Nic,
     /// The device.
     pub device: SoftwareDevice,
-    /// The driver.
-    pub nic: Nic,
+    /// The frames that come, over and over again.
+    pub frames: Vec<Vec<u8>>,
     taken: u64,
 }
 
 impl Receive {
-    /// Opens device and driver.
+    /// Opens device and driver; frames do not come yet.
     ///
     /// # Errors
     ///
@@ -130,8 +132,8 @@ impl Receive {
         config.rx[0].policy = self.policy;
         let nic = Nic::open(device.device(), &config)?;
         let generator: Generator = format!("{},count=64", self.frames).parse()?;
-        device.generate(generator.frames(1, config.mac).map(|frame| frame.bytes).collect(), None);
-        Ok(Bench { device, nic, taken: 0 })
+        let frames: Vec<Vec<u8>> = generator.frames(1, config.mac).map(|frame| frame.bytes).collect();
+        Ok(Bench { device, nic, frames, taken: 0 })
     }
 
     /// Polls batches of which every packet is there, so that only the driver is measured.
@@ -141,6 +143,7 @@ impl Receive {
     /// The driver fails, or the device brings nothing.
     pub fn measure<S: Sink>(&self, cycles: &Cycles, places: Places, sink: &mut S) -> Result<Measured, Failure> {
         let mut bench = self.open(places)?;
+        bench.device.generate(bench.frames.clone(), None);
         // Every buffer and every place of the rings is used once before.
         let warm = 4 * self.ring as usize / self.batch;
         let mut figures = Vec::with_capacity(self.polls);

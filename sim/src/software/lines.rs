@@ -65,6 +65,19 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Asks for a line to write to: then nobody else has it when it is written. Does nothing where there is no such
+/// instruction.
+#[inline]
+pub fn prefetch_to_write(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that cannot fault; where the processor lacks it, it does nothing.
+    unsafe {
+        std::arch::asm!("prefetchw byte ptr [{0}]", in(reg) std::ptr::from_ref(byte), options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = byte;
+}
+
 #[cfg(target_arch = "x86_64")]
 fn flush(line: NonNull<u8>) {
     // SAFETY: every x86_64 has it; it changes no value, and the line is valid memory for as long as `Lines` lives.
