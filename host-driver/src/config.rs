@@ -10,6 +10,8 @@ use ferronic_contract::MAX_FRAME;
 
 use crate::error::Error;
 use crate::features::Features;
+use crate::policy::RxPolicy;
+use crate::pool::Allocation;
 use crate::queue::{in_range, Moderation, QueueConfig};
 
 /// Shortest value of the core's MAX_FRAME register.
@@ -49,6 +51,8 @@ pub struct RxConfig {
     pub split: Split,
     /// Bytes of the header for [`Split::Fixed`], 1..=1023.
     pub split_bytes: u16,
+    /// How it receives, at first: see [`RxQueue::set_policy`](crate::rx::RxQueue::set_policy).
+    pub policy: RxPolicy,
 }
 
 impl RxConfig {
@@ -93,13 +97,13 @@ pub struct Config {
     pub rx: Vec<RxConfig>,
     /// The TX queue.
     pub tx: QueueConfig,
-    /// RX descriptors posted per doorbell, 1 to the ring's entries.
-    pub doorbell_every: u16,
     /// Buffers in the pool of each RX queue: more than its ring has entries. Those beyond are what the sink may
     /// keep and what is sent.
     pub buffers: u32,
     /// Bytes of a buffer, 64..=16384. A longer frame takes several, or is dropped: see [`RxConfig::scatter`].
     pub buffer_bytes: u16,
+    /// Where the memory of the buffers comes from.
+    pub allocation: Allocation,
     /// Microseconds that a frame waits for a descriptor of its queue before it is dropped, so that a queue that nobody
     /// serves does not stop the others; 0 is for ever. By default 33 (4096 cycles at 125 MHz) when more than one RX
     /// queue is open, else 0.
@@ -121,11 +125,11 @@ impl Config {
         Self {
             mac: [0x02, 0, 0, 0, 0, 1],
             max_frame: 1518,
-            rx: vec![RxConfig { queue, ..RxConfig::default() }],
+            rx: vec![RxConfig { queue, policy: RxPolicy::sized(ring), ..RxConfig::default() }],
             tx: queue,
-            doorbell_every: 8.min(ring.entries() as u16 / 4),
             buffers: 4 * ring.entries(),
             buffer_bytes: 2048,
+            allocation: Allocation::default(),
             hold_usecs: None,
         }
     }
@@ -142,9 +146,9 @@ impl Config {
         in_range("bytes of a buffer", u32::from(self.buffer_bytes), 64, 16384)?;
         for rx in &self.rx {
             let entries = rx.queue.ring.entries();
-            in_range("RX descriptors per doorbell", u32::from(self.doorbell_every), 1, entries)?;
             in_range("buffers", self.buffers, entries + 1, 1 << 24)?;
             rx.queue.check()?;
+            rx.policy.check(&rx.queue)?;
             // A header takes one buffer.
             let most = queue::SPLIT_BYTES.max().min(u32::from(self.buffer_bytes));
             match rx.split {

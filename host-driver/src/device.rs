@@ -1,4 +1,4 @@
-//! The three seams between the driver and whatever stands for the hardware.
+//! The seams between the driver and whatever stands for the hardware: registers, memory, interrupts, and time.
 //!
 //! VFIO, sysfs and the simulator implement them; the driver knows nothing else of the machine. They take
 //! `&self` and need not be `Send`: a lock-step simulator moves its own clock inside these calls (a register
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ferronic_contract::registers::Register;
 
+use crate::clock::Clock;
 use crate::dma::DmaRegion;
 use crate::error::Error;
 
@@ -49,6 +50,8 @@ pub struct Device {
     pub dma: Rc<dyn Dma>,
     /// Interrupts.
     pub interrupts: Rc<dyn Interrupts>,
+    /// Time.
+    pub clock: Rc<dyn Clock>,
 }
 
 impl Device {

@@ -2,7 +2,7 @@
 //!
 //! Rings are [`DmaRegion`]s: both sides may touch them at any time, so they are read and written as atomic
 //! words, little-endian on the bus. Buffers are [`DmaPiece`]s: who holds the piece owns the bytes, and the
-//! driver gives a piece away (into a ring) before it tells the device the address.
+//! driver gives a piece away (into a ring) before it tells the device the address. A piece can go to another thread.
 //!
 //! Order: a completion's phase word is read with [`DmaRegion::load_acquire`] and the rest after it;
 //! descriptors are written, then [`write_barrier`], then the doorbell.
@@ -10,16 +10,44 @@
 #![allow(unsafe_code)]
 
 use std::any::Any;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::atomic::{fence, AtomicU32, Ordering};
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// What keeps memory alive. A backend's owner belongs to the thread that made it and is dropped there, or never: when
+/// the last piece of a region ends in another thread, the memory stays mapped for good.
+struct Owner {
+    keeps: ManuallyDrop<Rc<dyn Any>>,
+    home: ThreadId,
+}
+
+// SAFETY: nothing but `drop` touches `keeps`, and that only in the thread that it came from. So its count is never
+// changed, nor what it owns reached, from elsewhere.
+unsafe impl Send for Owner {}
+// SAFETY: as above: there is no way to `keeps` through a shared reference.
+unsafe impl Sync for Owner {}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if thread::current().id() == self.home {
+            // SAFETY: dropped once, here, in its own thread.
+            unsafe { ManuallyDrop::drop(&mut self.keeps) }
+        }
+    }
+}
 
 /// A region of memory that the device can reach.
 pub struct DmaRegion {
     bus: u64,
     pointer: NonNull<u8>,
     bytes: usize,
-    owner: Rc<dyn Any>,
+    owner: Arc<Owner>,
 }
 
 impl DmaRegion {
@@ -32,14 +60,15 @@ impl DmaRegion {
     /// touches them. The device touches them at bus address `bus` only as the contract allows: rings at any
     /// time in whole aligned words, buffers only between their posting and their completion. A software
     /// device in the same process keeps that rule too, and touches rings with atomic words. Dropping `owner`
-    /// first takes the memory out of the device's reach.
+    /// first takes the memory out of the device's reach. The memory may be touched from any thread.
     ///
     /// # Panics
     ///
     /// `pointer` is not aligned to 4.
     pub unsafe fn new(bus: u64, pointer: NonNull<u8>, bytes: usize, owner: Rc<dyn Any>) -> Self {
         assert!((pointer.as_ptr() as usize).is_multiple_of(4), "DMA memory is aligned to words");
-        Self { bus, pointer, bytes, owner }
+        let owner = Owner { keeps: ManuallyDrop::new(owner), home: thread::current().id() };
+        Self { bus, pointer, bytes, owner: Arc::new(owner) }
     }
 
     /// Bus address of the first byte.
@@ -94,13 +123,13 @@ impl DmaRegion {
             // SAFETY: `i * stride + stride <= self.bytes`, so the piece lies in the region.
             pointer: unsafe { self.pointer.add(i * stride) },
             bytes,
-            _owner: Some(Rc::clone(&self.owner)),
+            _owner: Some(Arc::clone(&self.owner)),
         })
     }
 
     /// Never frees the memory: for a device that cannot be told to stop writing into it.
     pub(crate) fn leak(&self) {
-        std::mem::forget(Rc::clone(&self.owner));
+        std::mem::forget(Arc::clone(&self.owner));
     }
 }
 
@@ -113,8 +142,12 @@ pub struct DmaPiece {
     pointer: NonNull<u8>,
     bytes: u32,
     /// Keeps the memory alive and mapped.
-    _owner: Option<Rc<dyn Any>>,
+    _owner: Option<Arc<Owner>>,
 }
+
+// SAFETY: the piece is the only way to its bytes on this side, and they may be touched from any thread (contract of
+// `DmaRegion::new`); what keeps them alive is `Send`.
+unsafe impl Send for DmaPiece {}
 
 impl Default for DmaPiece {
     /// The piece of no bytes.
@@ -156,20 +189,49 @@ impl DmaPiece {
     #[inline]
     pub fn prefetch(&self, offset: usize) {
         let address = self.pointer.as_ptr().wrapping_add(offset);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         // SAFETY: a hint that cannot fault, whatever the address; SSE is part of x86_64.
         unsafe {
             use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
             _mm_prefetch::<_MM_HINT_T0>(address.cast());
         }
-        #[cfg(target_arch = "aarch64")]
+        #[cfg(all(target_arch = "aarch64", not(miri)))]
         // SAFETY: a hint that cannot fault, whatever the address, and that writes neither memory nor flags.
         unsafe {
             std::arch::asm!("prfm pldl1keep, [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
         }
-        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
         let _ = address;
     }
+
+    /// Moves the lines of the first `bytes` bytes from this core's caches to one that is shared, where a device's write
+    /// finds them sooner (CLDEMOTE; Intel, Software Developer's Manual, volume 2). Nothing happens where
+    /// [there is no such instruction](can_demote).
+    #[inline]
+    pub fn demote(&self, bytes: usize) {
+        for offset in (0..bytes.min(self.bytes as usize)).step_by(LINE) {
+            let address = self.pointer.as_ptr().wrapping_add(offset);
+            #[cfg(all(target_arch = "x86_64", not(miri)))]
+            // SAFETY: a hint, encoded as a no-operation for CPUs that do not know it, that cannot fault and changes
+            // neither memory nor flags.
+            unsafe {
+                std::arch::asm!("cldemote [{}]", in(reg) address, options(nostack, preserves_flags, readonly));
+            }
+            #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+            let _ = address;
+        }
+    }
+}
+
+/// Whether the CPU has CLDEMOTE: CPUID leaf 7, ECX bit 25.
+pub fn can_demote() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use std::arch::x86_64::{__cpuid, __cpuid_count};
+        __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ecx & 1 << 25 != 0
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    false
 }
 
 /// Orders earlier reads of DMA memory before later ones.
@@ -177,7 +239,7 @@ impl DmaPiece {
 pub fn read_barrier() {
     // For a software device in another thread, and for the compiler.
     fence(Ordering::Acquire);
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
     // SAFETY: a barrier; touches no register and no memory. The fence above covers the inner shareable domain
     // alone, and a device may sit in the outer one (Linux `dma_rmb`).
     unsafe {
@@ -190,7 +252,7 @@ pub fn read_barrier() {
 pub fn write_barrier() {
     // For a software device in another thread, and for the compiler.
     fence(Ordering::Release);
-    #[cfg(target_arch = "aarch64")]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
     // SAFETY: as in `read_barrier` (Linux `dma_wmb`, which `writel` uses for the same purpose).
     unsafe {
         std::arch::asm!("dmb oshst", options(nostack, preserves_flags));

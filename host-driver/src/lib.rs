@@ -1,22 +1,26 @@
 //! The Ferronic host driver, in user space.
 //!
-//! A driver for the core that `ferronic-contract` describes, over three seams ([`device`]): registers, DMA
-//! memory and interrupts. It knows no simulator and no kernel interface; a backend brings the seams.
+//! A driver for the core that `ferronic-contract` describes, over four seams ([`device`]): registers, DMA
+//! memory, interrupts and time. It knows no simulator and no kernel interface; a backend brings the seams.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | [`device`] | the seams |
+//! | [`clock`] | where time comes from |
 //! | [`dma`] | memory shared with the device; the only `unsafe` |
-//! | [`features`] | what a build of the core has |
+//! | [`features`] | what a build of the core has; offloads, and which go together |
 //! | [`config`] | how a device is set up |
 //! | [`ring`] | index arithmetic, free of hardware |
-//! | [`pool`] | buffers that stay mapped |
+//! | [`policy`] | what can be chosen, while it runs |
+//! | [`pool`] | buffers: where their memory comes from, and their way back |
 //! | [`packet`] | a received packet, what is known of it, and where it goes |
 //! | [`rx`] | receiving: poll, refill, deliver |
 //! | [`tx`] | sending and reclaiming |
 //! | [`queue`] | what RX and TX queues share |
 //! | [`nic`] | opening and closing; RSS, RX mode, VLAN strip, flow control |
 //! | [`filters`] | exact filters |
+//! | [`schedule`] | several ports on one CPU |
+//! | [`bond`] | several ports as one |
 //! | [`statistics`] | counters |
 //! | [`error`] | what can go wrong |
 //!
@@ -44,6 +48,8 @@
 //! # }
 //! ```
 
+pub mod bond;
+pub mod clock;
 pub mod config;
 pub mod device;
 pub mod dma;
@@ -52,21 +58,26 @@ pub mod features;
 pub mod filters;
 pub mod nic;
 pub mod packet;
+pub mod policy;
 pub mod pool;
 pub mod queue;
 pub mod ring;
 pub mod rx;
+pub mod schedule;
 mod station;
 pub mod statistics;
 pub mod tx;
 
+pub use bond::Bond;
+pub use clock::{Clock, SystemClock};
 pub use config::{Config, Discovery, RxConfig};
 pub use device::{Bar, Device, Dma, Interrupts};
 pub use error::Error;
-pub use features::Features;
+pub use features::{Features, Offload, Offloads};
 pub use filters::{Filter, FilterError, Filters, Match, Target, Transport};
 pub use nic::{Closed, FlowControl, Nic, Rss, RssTypes, RxMode, VlanStrip};
 pub use packet::{Packet, Path, RssHash, Segment, Sink};
-pub use pool::{Buffer, Pool};
+pub use policy::{Classify, Prefetch, Rearm, Replenish, RxPolicy, TxPolicy, Weight};
+pub use pool::{Allocation, Buffer, Parcel, Pool, PoolStatistics, Returner};
 pub use queue::{Moderation, QueueConfig, QueueName};
 pub use rx::Turn;

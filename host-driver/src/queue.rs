@@ -22,7 +22,7 @@ pub(crate) const PATIENCE: u32 = 200_000;
 /// Alignment of the rings that the core asks for.
 pub(crate) const RING_ALIGNMENT: usize = 4096;
 /// Largest value of the 24-bit timers.
-const MAX_CYCLES: u64 = (1 << 24) - 1;
+pub(crate) const MAX_CYCLES: u64 = (1 << 24) - 1;
 
 /// Interrupt moderation, under ethtool's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,13 @@ pub struct Moderation {
 impl Default for Moderation {
     fn default() -> Self {
         Self { usecs: 20, frames: 16 }
+    }
+}
+
+impl Moderation {
+    /// What FRAMES and CYCLES of a vector say for it.
+    pub(crate) fn registers(&self, clock_khz: u32) -> Result<(u32, u32), OutOfRange> {
+        Ok((self.frames, cycles("interrupt usecs", self.usecs, clock_khz)?))
     }
 }
 
@@ -142,7 +149,7 @@ impl Queue {
     /// Writes the set-up of a queue that is disabled and idle.
     pub(crate) fn set_up(&self, config: &QueueConfig, ring: u64, done: u64, clock_khz: u32) -> Result<(), Error> {
         let write_back = cycles("write-back usecs", config.write_back_usecs, clock_khz)?;
-        let moderation = cycles("interrupt usecs", config.moderation.usecs, clock_khz)?;
+        let moderation = config.moderation.registers(clock_khz)?;
         self.registers.write(queue::RING_LOW, ring as u32);
         self.registers.write(queue::RING_HIGH, (ring >> 32) as u32);
         self.registers.write(queue::SIZE, u32::from(config.ring.log2()));
@@ -151,9 +158,14 @@ impl Queue {
         self.registers.write(queue::THRESHOLDS, config.thresholds.register());
         self.registers.write(queue::LOW_WATER, u32::from(config.thresholds.low_water));
         self.registers.write(queue::WTIMER, write_back);
-        self.vector.write(vector::FRAMES, config.moderation.frames);
-        self.vector.write(vector::CYCLES, moderation);
+        self.set_moderation(moderation);
         Ok(())
+    }
+
+    /// Writes the vector's FRAMES and CYCLES.
+    pub(crate) fn set_moderation(&self, (frames, cycles): (u32, u32)) {
+        self.vector.write(vector::FRAMES, frames);
+        self.vector.write(vector::CYCLES, cycles);
     }
 
     /// Says where the producer index goes.

@@ -46,6 +46,11 @@ impl Producer {
         distance(self.published, self.next)
     }
 
+    /// Descriptors that the device was told of and has not given back.
+    pub const fn lent(&self) -> u16 {
+        distance(self.done, self.published)
+    }
+
     /// First index that the device has not given back.
     pub const fn done(&self) -> u16 {
         self.done
@@ -77,7 +82,7 @@ impl Producer {
 
     /// Whether the device may say that it has finished everything before `index`.
     pub const fn plausible(&self, index: u16) -> bool {
-        distance(self.done, index) <= distance(self.done, self.published)
+        distance(self.done, index) <= self.lent()
     }
 
     /// Takes one slot back from the device; `None` when the device has none.

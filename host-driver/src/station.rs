@@ -28,6 +28,12 @@ impl Station {
         ([a, b, c, d, e, f], epoch)
     }
 
+    /// The epoch in force.
+    #[inline]
+    pub(crate) fn epoch(&self) -> u8 {
+        (self.0.load(Ordering::Relaxed) >> MAC_BITS) as u8
+    }
+
     /// Starts the next epoch, for a change that the caller makes in the core with it.
     pub(crate) fn next_epoch(&self) -> u32 {
         let (mac, epoch) = self.get();

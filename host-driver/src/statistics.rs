@@ -28,6 +28,7 @@ macro_rules! counters {
         }
     };
 }
+pub(crate) use counters;
 
 counters! {
     /// The driver's counters of an RX queue.
@@ -48,6 +49,12 @@ counters! {
         status_path,
         /// Packets classified by software.
         software_path,
+        /// Packets classified by the core that software was asked about too.
+        status_checked,
+        /// Of these, packets of which the header says something else.
+        status_disagreed,
+        /// Packets delivered in a copy.
+        copied,
         /// Headers prefetched while the packet before was being handled.
         prefetched_ahead,
         /// Doorbells rung.
@@ -56,6 +63,8 @@ counters! {
         polls,
         /// Interrupts taken.
         interrupts,
+        /// Turns that ended by budget or time though there may have been more to do.
+        time_squeeze,
         /// Completions, or producer indices, that broke the contract.
         bad_completions,
     }
@@ -70,10 +79,22 @@ counters! {
         bytes,
         /// Packets refused because the ring was full.
         ring_full,
+        /// Packets dropped because the ring was full.
+        dropped_ring_full,
+        /// Times that the queue stopped because the ring was full.
+        stops,
+        /// Times that it went on.
+        wakes,
         /// Doorbells rung.
         doorbells,
+        /// Looks at the index write-back.
+        reclaims,
         /// Buffers taken back.
         reclaimed,
+        /// Interrupts taken.
+        interrupts,
+        /// Waits that ended without an interrupt.
+        timeouts,
         /// Index write-backs that broke the contract.
         bad_indices,
     }
@@ -124,4 +145,30 @@ pub(crate) fn read(device: &Device, queues: impl Iterator<Item = QueueName>) -> 
         add(group, name.base(), &queue::REGISTERS);
     }
     counters
+}
+
+/// The sums that Linux keeps of every interface (`struct rtnl_link_stats64`, Documentation/networking/statistics.rst),
+/// as far as this driver can tell them.
+pub(crate) fn standard(rx: &RxStatistics, tx: &TxStatistics, counters: &[Counter]) -> Vec<(&'static str, u64)> {
+    let count = |names: &[(&str, &str)]| -> u64 {
+        let of = |counter: &&Counter| {
+            let mut groups = names.iter().filter(|(_, name)| *name == counter.name).map(|(group, _)| group);
+            groups.any(|group| counter.group.trim_end_matches(|c: char| c.is_ascii_digit()) == *group)
+        };
+        counters.iter().filter(of).map(|counter| u64::from(counter.value)).sum()
+    };
+    vec![
+        ("rx_packets", rx.packets),
+        ("tx_packets", tx.packets),
+        ("rx_bytes", rx.bytes),
+        ("tx_bytes", tx.bytes),
+        ("rx_dropped", rx.dropped_no_buffer),
+        ("tx_dropped", tx.dropped_ring_full),
+        (
+            "rx_missed_errors",
+            count(&[("core", "DROP_FIFO"), ("core", "DROP_NO_DESCRIPTOR"), ("rx", "DROP_NO_DESCRIPTOR"), ("rx", "CUT")]),
+        ),
+        ("rx_length_errors", count(&[("core", "DROP_UNDERSIZE"), ("core", "DROP_OVERSIZE"), ("rx", "DROP_BUFFER")])),
+        ("rx_crc_errors", count(&[("core", "DROP_BAD")])),
+    ]
 }

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod experiment;
 mod run;
 
 use clap::{Parser, Subcommand};
@@ -19,12 +20,17 @@ enum Command {
     /// Runs frames from captures or a generator over the wire, through the core and the driver, and checks every
     /// byte and every completion field.
     Run(Box<run::Args>),
+    /// Runs experiments and writes their figures, plots and answers: CSV, SVG, and report.html with all of it.
+    Experiment(experiment::Args),
 }
 
 /// Parses, runs, and gives the exit status: 0 good, 1 something did not match, 2 bad input.
 pub fn main() -> ExitCode {
-    let Command::Run(args) = Cli::parse().command;
-    match run::run(*args) {
+    let outcome = match Cli::parse().command {
+        Command::Run(args) => run::run(*args),
+        Command::Experiment(args) => experiment::run(&args),
+    };
+    match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {

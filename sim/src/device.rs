@@ -3,6 +3,7 @@
 use crate::core_model::CoreModel;
 use crate::cost::HostCost;
 use crate::world::World;
+use ferronic::clock::Clock;
 use ferronic::device::{Bar, Device, Dma, Interrupts};
 use ferronic::dma::DmaRegion;
 use std::cell::RefCell;
@@ -20,7 +21,7 @@ impl<M: CoreModel<B> + 'static, const B: usize> SimDevice<M, B> {
     /// The seams of a device in this world.
     pub fn open(world: &Rc<RefCell<World<M, B>>>, cost: HostCost) -> Device {
         let seams = || Self { world: Rc::clone(world), cost };
-        Device { bar: Rc::new(seams()), dma: Rc::new(seams()), interrupts: Rc::new(seams()) }
+        Device { bar: Rc::new(seams()), dma: Rc::new(seams()), interrupts: Rc::new(seams()), clock: Rc::new(seams()) }
     }
 }
 
@@ -56,5 +57,12 @@ impl<M: CoreModel<B>, const B: usize> Interrupts for SimDevice<M, B> {
             }
             world.step();
         }
+    }
+}
+
+impl<M: CoreModel<B>, const B: usize> Clock for SimDevice<M, B> {
+    /// Simulated time: reading it takes none.
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.world.borrow().now_ps() / 1000)
     }
 }

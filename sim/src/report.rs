@@ -48,6 +48,8 @@ pub struct Link {
     pub up_busy: f64,
     /// Share of the time in which the link to the core was busy, 0 to 1.
     pub down_busy: f64,
+    /// Pages of host memory whose translation had to be looked up; 0 when none is translated.
+    pub iotlb_misses: u64,
 }
 
 /// What went over the link for one frame, on average.
@@ -61,6 +63,28 @@ pub struct PerFrame {
     pub up_bytes: f64,
     /// Bytes to the core.
     pub down_bytes: f64,
+}
+
+/// Time from a frame's first beat at the core to the driver's sink.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Latency {
+    /// Half of the frames took no longer, in ns.
+    pub median_ns: u64,
+    /// 99 of 100 took no longer, in ns.
+    pub p99_ns: u64,
+    /// None took longer, in ns.
+    pub most_ns: u64,
+}
+
+impl Latency {
+    /// Of frames that took so many cycles each; `None` of none.
+    pub fn of(cycles: &[u32]) -> Option<Self> {
+        let mut sorted = cycles.to_vec();
+        sorted.sort_unstable();
+        let last = sorted.len().checked_sub(1)?;
+        let at = |percent: usize| u64::from(sorted[last * percent / 100]) * CYCLE_PS / 1000;
+        Some(Self { median_ns: at(50), p99_ns: at(99), most_ns: at(100) })
+    }
 }
 
 /// An RX queue, by the core's counters.
@@ -117,6 +141,8 @@ pub struct Report {
     pub pcie: Link,
     /// The link, for one frame delivered or sent; `None` when there was none.
     pub per_frame: Option<PerFrame>,
+    /// How long frames took to the driver; `None` when none came there.
+    pub latency: Option<Latency>,
     /// The open RX queues.
     pub queues: Vec<Queue>,
     /// Descriptor reads, RX and TX.
@@ -172,6 +198,7 @@ impl Report {
             cycles_per_second: totals.cycles as f64 / wall_seconds,
             per_frame: pcie.for_one_of(scoreboard.delivered.max(scoreboard.sent)),
             pcie,
+            latency: Latency::of(&scoreboard.latencies),
             descriptor_reads: count("READS"),
             descriptors: count("DESCRIPTORS"),
             starved_cycles: queues.iter().map(|queue| queue.starved_cycles).sum(),
@@ -230,7 +257,8 @@ impl Link {
         };
         let ((up_tlps, up_bytes), (down_tlps, down_bytes)) = (sum(&up), sum(&down));
         let (up_busy, down_busy) = (busy(&before.up, &after.up), busy(&before.down, &after.down));
-        Self { up_tlps, down_tlps, up_bytes, down_bytes, up, down, up_busy, down_busy }
+        let iotlb_misses = after.iotlb_misses - before.iotlb_misses;
+        Self { up_tlps, down_tlps, up_bytes, down_bytes, up, down, up_busy, down_busy, iotlb_misses }
     }
 }
 
@@ -294,6 +322,9 @@ impl fmt::Display for Report {
             for (kind, Kind { tlps, bytes }) in kinds {
                 row(&format!("  {}", kind.replace('_', " ")), format!("{tlps} / {bytes} B"))?;
             }
+        }
+        if let Some(Latency { median_ns, p99_ns, most_ns }) = self.latency {
+            row("to the driver: median, 99 %, most", format!("{median_ns} / {p99_ns} / {most_ns} ns"))?;
         }
         if let Some(each) = self.per_frame {
             row("a frame, from the core", format!("{:.2} / {:.1} B", each.up_tlps, each.up_bytes))?;

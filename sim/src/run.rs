@@ -1,7 +1,7 @@
 //! One run: frames over the wire through the core, by DMA to the driver, and back if asked; checked throughout.
 
 use crate::core_model::CoreModel;
-use crate::cost::HostCost;
+use crate::cost::{HostCost, Meter, Stack};
 use crate::device::SimDevice;
 use crate::outcome::FrameLine;
 use crate::report::{Report, Totals};
@@ -60,6 +60,8 @@ pub struct Run {
     pub budget: usize,
     /// Host work in simulated time.
     pub cost: HostCost,
+    /// What the stack adds to it.
+    pub stack: Stack,
     /// Capture of what the driver delivered.
     pub received: Option<PathBuf>,
     /// Capture of what the core sent.
@@ -80,6 +82,7 @@ impl Default for Run {
             direction: Direction::Receive,
             budget: 64,
             cost: HostCost::default(),
+            stack: Stack::default(),
             received: None,
             sent: None,
             waveform: None,
@@ -116,6 +119,7 @@ struct Checker<'a, M, const B: usize> {
     world: Shared<M, B>,
     tx: Option<&'a mut TxQueue>,
     cost: HostCost,
+    meter: &'a mut Meter,
     received: &'a mut Option<CaptureWriter>,
     failure: &'a mut Option<CaptureError>,
 }
@@ -125,7 +129,7 @@ impl<M: CoreModel<B>, const B: usize> Sink for Checker<'_, M, B> {
         let now = {
             let mut world = self.world.borrow_mut();
             world.on_delivered(&packet);
-            world.pass_ns(self.cost.packet_ns);
+            world.pass_ns(self.meter.packet());
             world.now_ps()
         };
         if let Some(Err(error)) = self.received.as_mut().map(|capture| capture.write(now, packet.bytes())) {
@@ -249,6 +253,7 @@ fn receive<M: CoreModel<B>, const B: usize>(
     watcher: &mut Watcher<'_>,
 ) -> Result<(), RunError> {
     let mut stall = Stall::default();
+    let mut meter = Meter::new(run.cost, run.stack);
     let served = |queue: &RxQueue| !run.unserved.contains(&queue.number());
     let vectors: Vec<u32> = nic.rx.iter().filter(|queue| served(queue)).map(|q| rx_vector(q.number().into())).collect();
     loop {
@@ -258,7 +263,9 @@ fn receive<M: CoreModel<B>, const B: usize>(
                 continue;
             }
             let tx = echo.then_some(&mut nic.tx);
-            let mut sink = Checker { world: Rc::clone(world), tx, cost: run.cost, received, failure };
+            meter.poll();
+            let mut sink =
+                Checker { world: Rc::clone(world), tx, cost: run.cost, meter: &mut meter, received, failure };
             if queue.turn(run.budget, Duration::ZERO, &mut sink)? != Turn::Idle {
                 idle = false;
                 world.borrow_mut().pass_ns(run.cost.poll_ns);

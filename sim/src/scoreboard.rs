@@ -86,6 +86,8 @@ pub struct Scoreboard {
     pub delivered: u64,
     /// Frames that the core sent as they were given.
     pub sent: u64,
+    /// Cycles from a frame's first beat to the driver's sink, of each delivered.
+    pub latencies: Vec<u32>,
     dropped: BTreeMap<Lost, u64>,
     mismatches: Vec<String>,
     mismatch_count: u64,
@@ -107,6 +109,7 @@ impl Default for Scoreboard {
             frames_in: 0,
             delivered: 0,
             sent: 0,
+            latencies: Vec::new(),
             dropped: BTreeMap::new(),
             mismatches: Vec::new(),
             mismatch_count: 0,
@@ -203,10 +206,8 @@ impl Scoreboard {
             return self.mismatch("the core counted a frame that never came".into());
         };
         let (frame, length, bad) = (name(&entry.frame), entry.frame.bytes.len(), entry.frame.bad_fcs);
-        let must = match model::verdict(length, bad, max_frame) {
-            Verdict::Accept => None,
-            Verdict::Drop(cause) => Some(cause),
-        };
+        let verdict = model::verdict(length, bad, max_frame);
+        let must = if let Verdict::Drop(cause) = verdict { Some(cause) } else { None };
         match cause_from_bits(bits) {
             Err(bits) => self.mismatch(format!("{frame}: {bits:#b} is not one cause")),
             Ok(None) if must.is_none() => self.at_fifo.push_back(number),
@@ -282,8 +283,8 @@ impl Scoreboard {
         }
     }
 
-    /// The driver delivered a packet.
-    pub fn on_delivered(&mut self, packet: &Packet, expect: &Expectation) {
+    /// The driver delivered a packet in this cycle.
+    pub fn on_delivered(&mut self, packet: &Packet, expect: &Expectation, now: u64) {
         let (queue, setup) = (packet.queue(), expect.queue(packet.queue()));
         let place = &mut self.in_memory[usize::from(queue) % QUEUES];
         place.pass_cut();
@@ -301,8 +302,8 @@ impl Scoreboard {
         let index = place.next.unwrap_or(packet.completion.index);
         let buffers = packet.segments().count();
         place.next = Some(index.wrapping_add(buffers as u16));
-        let Some(Entry { frame, cycle, .. }) = self.entries.get((number - self.front) as usize) else { return };
-        let cycle = *cycle;
+        let Some(&Entry { ref frame, cycle, .. }) = self.entries.get((number - self.front) as usize) else { return };
+        self.latencies.push(now.saturating_sub(cycle).try_into().unwrap_or(u32::MAX));
         let mut wrong = Vec::new();
         for fate in expect.judge(&frame.bytes, packet.completion.status.epoch()) {
             wrong = match fate {
@@ -339,10 +340,7 @@ impl Scoreboard {
                 let must = known.wrapping_add(cycle as u32);
                 (stamp != must).then(|| format!("TIMESTAMP is {stamp:#x}, must be {must:#x}"))
             }
-            _ => {
-                self.clock = Some((zero, resets));
-                None
-            }
+            _ => self.clock.replace((zero, resets)).and(None),
         }
     }
 

@@ -238,7 +238,7 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
 
     /// The driver delivered a packet.
     pub fn on_delivered(&mut self, packet: &Packet) {
-        self.scoreboard.on_delivered(packet, &self.expectation);
+        self.scoreboard.on_delivered(packet, &self.expectation, self.cycle);
     }
 
     /// Steps until one of the vectors has fired, the time is over, or nothing is on its way any more.

@@ -17,9 +17,11 @@ use crate::station::Station;
 use crate::statistics::{self, Counter, RxStatistics, TxStatistics};
 use crate::tx::TxQueue;
 
+mod cost;
 mod flow;
 mod steer;
 
+pub use cost::RegisterCost;
 pub use flow::FlowControl;
 pub use steer::{Rss, RssTypes, RxMode, VlanStrip};
 
@@ -151,16 +153,22 @@ impl Nic {
         statistics::read(&self.device, rx.chain([QueueName::Tx(0)]))
     }
 
-    /// Every counter, the driver's and the core's, in the manner of `ethtool -S`: `rx0_packets`, `rx0_starved`,
-    /// `drop_filter`. Not for the data path.
+    /// Every counter, the driver's and the core's, in the manner of `ethtool -S`: first the sums that every interface has
+    /// (`rx_packets`, `rx_missed_errors`), then each by itself (`rx0_packets`, `rx0_time_squeeze`, `rx0_starved`,
+    /// `drop_filter`). Not for the data path.
     pub fn statistics(&self) -> Vec<(String, u64)> {
-        let mut list = Vec::new();
+        let counters = self.counters();
+        let rx: Vec<RxStatistics> = self.rx.iter().map(RxQueue::statistics).collect();
+        let standard = statistics::standard(&rx.iter().sum(), &self.tx.statistics(), &counters);
+        let mut list: Vec<(String, u64)> = standard.into_iter().map(|(name, value)| (name.into(), value)).collect();
         for queue in &self.rx {
             let counted = queue.statistics();
+            let pool = queue.pool().statistics();
             list.extend(counted.list().map(|(name, value)| (format!("rx{}_{name}", queue.number()), value)));
+            list.extend(pool.list().map(|(name, value)| (format!("rx{}_pool_{name}", queue.number()), value)));
         }
         list.extend(self.tx.statistics().list().map(|(name, value)| (format!("tx0_{name}"), value)));
-        list.extend(self.counters().iter().map(|counter| (counter.ethtool_name(), u64::from(counter.value))));
+        list.extend(counters.iter().map(|counter| (counter.ethtool_name(), u64::from(counter.value))));
         list
     }
 
@@ -184,7 +192,7 @@ impl Nic {
     pub fn close(mut self) -> Result<Closed, Error> {
         self.stop()?;
         // An index that breaks the contract says nothing about frames, and they count as unfinished.
-        let _ = self.tx.reclaim();
+        let _ = self.tx.reclaim_all();
         let rx: Vec<RxStatistics> = self.rx.iter().map(RxQueue::statistics).collect();
         Ok(Closed { rx: rx.iter().sum(), tx: self.tx.statistics(), tx_unfinished: self.tx.outstanding() })
     }

@@ -9,7 +9,8 @@ use ferronic_contract::registers::{
 };
 use ferronic_contract::status;
 
-use super::{stripped, Packet};
+use super::verdict::stripped;
+use super::Packet;
 
 /// A packet's hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,31 +2,36 @@
 
 use std::fmt;
 
-use ferronic_contract::class::{classify, Class, Mac};
+use ferronic_contract::class::Class;
 use ferronic_contract::completion::RxCompletion;
 use ferronic_contract::registers::queue::Format;
-use ferronic_contract::registers::FEATURE_STRIP;
-use ferronic_contract::status::{SPLIT, STRIPPED};
+use ferronic_contract::status::SPLIT;
 
 use crate::features::Features;
 use crate::pool::Buffer;
-use crate::station::Station;
 
 mod fields;
 mod segments;
+mod verdict;
 
 pub use fields::RssHash;
 pub use segments::Segment;
 pub(crate) use segments::{Rest, Spare};
-
-/// First bytes of a frame that the link layer's rule looks at: addresses, two VLAN tags and what is behind them.
-const HEAD: usize = 24;
+pub(crate) use verdict::{Case, Verdict};
 
 /// Where packets go.
 pub trait Sink {
     /// Takes a packet. Dropping it gives its buffers back to the pool; keeping it, or a buffer of it, keeps the buffer
     /// out until it is dropped.
     fn deliver(&mut self, packet: Packet);
+
+    /// Whether it will look at the header of the packet that this completion begins, so that
+    /// [prefetching](crate::policy::Prefetch::Wanted) it is worth its while.
+    #[inline]
+    fn wants_header(&self, completion: &RxCompletion) -> bool {
+        let _ = completion;
+        true
+    }
 }
 
 impl<F: FnMut(Packet)> Sink for F {
@@ -83,17 +88,13 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet that is classified by the status bits if they can be trusted, else by software; `None` when it
-    /// is too short for that.
-    pub(crate) fn new(frame: Frame, origin: Origin, station: &Station) -> Option<Self> {
+    /// A packet that was classified. Inlined, so that it is made where the sink finds it: to move so many small fields costs
+    /// more than all else in delivering it.
+    #[inline(always)]
+    pub(crate) fn new(frame: Frame, origin: Origin, verdict: Verdict) -> Self {
         let Frame { completion, first, rest, prefetched_ahead } = frame;
-        let (own, epoch) = station.get();
-        let current = completion.status.epoch() == epoch;
-        let (class, path) = match class_of(&completion) {
-            Some(class) if current => (class, Path::Status),
-            _ => (read_class(&first, rest.as_ref(), stripped(&completion, &origin), &own)?, Path::Software),
-        };
-        Some(Self { first, rest, origin, current, completion, class, path, prefetched_ahead })
+        let Verdict { class, path, current } = verdict;
+        Self { first, rest, origin, current, completion, class, path, prefetched_ahead }
     }
 
     /// The bytes of the first segment: the whole frame, from the destination address on and without FCS, unless it came
@@ -145,37 +146,4 @@ impl fmt::Debug for Packet {
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
-}
-
-/// What the status bits say, when the core vouches for them.
-fn class_of(completion: &RxCompletion) -> Option<Class> {
-    let status = completion.status;
-    if !status.classified() || status.vlan_tags() > 2 {
-        return None;
-    }
-    Some(Class {
-        destination: status.destination(),
-        protocol: completion.protocol,
-        l2: status.l2()?,
-        vlan_tags: status.vlan_tags(),
-    })
-}
-
-/// Whether the core took the outer tag out. It says so whether or not it vouches for the classification.
-fn stripped(completion: &RxCompletion, origin: &Origin) -> bool {
-    origin.features.has(FEATURE_STRIP) && completion.status.get(STRIPPED) == 1
-}
-
-/// What the header says. A tag that was taken out counts as a tag seen.
-fn read_class(first: &Segment, rest: Option<&Rest>, stripped: bool, own: &Mac) -> Option<Class> {
-    let class = if rest.is_some() && first.bytes().len() < HEAD {
-        let mut head = [0; HEAD];
-        let segments = std::iter::once(first).chain(rest.into_iter().flat_map(Rest::segments));
-        let bytes = segments.flat_map(Segment::bytes);
-        let length = head.iter_mut().zip(bytes).map(|(place, byte)| *place = *byte).count();
-        classify(&head[..length], own)?
-    } else {
-        classify(first.bytes(), own)?
-    };
-    Some(Class { vlan_tags: (class.vlan_tags + u8::from(stripped)).min(2), ..class })
 }

@@ -46,6 +46,10 @@ pub(super) struct Assembler {
     open: Option<Open>,
 }
 
+/// The status bits that tell a whole frame from any other completion, and what they are then.
+const WHOLE_MASK: u32 = SOP.mask() | EOP.mask() | ERROR.mask();
+const WHOLE: u32 = SOP.mask() | EOP.mask();
+
 /// Whether the core gave the frame up with this completion.
 fn cut(completion: &RxCompletion) -> bool {
     completion.status.get(EOP) == 1 && completion.status.get(ERROR) == 1
@@ -56,8 +60,21 @@ impl Assembler {
         Self { limits, spare: Spare::new(limits.segments - 1, buffers), open: None }
     }
 
-    /// Whether the next completion can follow those taken in.
-    pub(super) fn check(&self, completion: &RxCompletion) -> Result<(), RxFault> {
+    /// Whether the next completion can follow those taken in, and is a whole frame.
+    #[inline]
+    pub(super) fn check(&self, completion: &RxCompletion) -> Result<bool, RxFault> {
+        let RxCompletion { length, status, .. } = *completion;
+        let most = self.limits.buffer.min(self.limits.frame);
+        let alone = status.0 & WHOLE_MASK == WHOLE && self.open.is_none();
+        if alone && (MIN_FRAME..=most).contains(&length) {
+            return Ok(true);
+        }
+        self.check_part(completion).map(|()| false)
+    }
+
+    /// The same for any completion.
+    #[cold]
+    fn check_part(&self, completion: &RxCompletion) -> Result<(), RxFault> {
         let RxCompletion { index, length, status, .. } = *completion;
         let Limits { segments, buffer, frame } = self.limits;
         let (sop, eop, cut) = (status.get(SOP) == 1, status.get(EOP) == 1, cut(completion));

@@ -27,6 +27,12 @@ pub enum RxFault {
         /// Index of the completion.
         index: u16,
     },
+    /// A completion without a descriptor: the device has finished all that it was told of.
+    #[error("RX completion {index}, though the device has no descriptor")]
+    NotLent {
+        /// Index of the completion.
+        index: u16,
+    },
     /// A cookie of no posted buffer.
     #[error("RX completion {index} with cookie {cookie}, which is no posted buffer")]
     Cookie {

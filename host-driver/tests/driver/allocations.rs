@@ -4,12 +4,18 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
 
+use ferronic::policy::tx::{Doorbell, Full, Reclaim, TxPolicy};
+use ferronic::rx::PollLog;
 use ferronic::tx::TxQueue;
-use ferronic::{Config, Discovery, Packet, Sink};
+use ferronic::{Allocation, Bond, Classify, Config, Discovery, Packet, Parcel, Pool, Prefetch, Replenish, RxPolicy, Sink};
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::status::{CLASSIFIED, EOP, ERROR};
 
+use crate::memory::Memory;
 use crate::mock::{frame, small, small_queues, Mock};
 
 thread_local! {
@@ -142,4 +148,117 @@ fn several_queues_scatter_split_and_compact_completions_allocate_nothing_either(
         assert!(statistics.scattered > 200 && statistics.dropped_cut > 20 && statistics.dropped_no_buffer > 20, "{statistics:?}");
     }
     assert!(nic.rx[3].statistics().split > 50);
+}
+
+/// Catches: a list that grows, a copy or a log that allocates, under any policy; a clock or register read by a bare poll.
+#[test]
+fn no_receive_policy_allocates_on_the_data_path() {
+    let replenish = [Replenish::AsTaken { doorbell_every: 3 }, Replenish::Every(5), Replenish::AtEnd, Replenish::OnLowWater];
+    let classify = [Classify::Software, Classify::Status, Classify::Sampled { every: 3 }];
+    let prefetch = [Prefetch::Off, Prefetch::Current, Prefetch::Next, Prefetch::TwoPass, Prefetch::Wanted];
+    let mut config = Config { buffers: 12, ..small() };
+    config.rx[0].queue.thresholds.low_water = 3;
+    let mock = Mock::new();
+    let mut nic = mock.open(&config);
+    nic.rx[0].set_log(Some(PollLog::new(8, 4)));
+    let mut sink = Apart::default();
+    for round in 0..3000usize {
+        let policy = RxPolicy {
+            replenish: replenish[round % 4],
+            classify: classify[round % 3],
+            prefetch: prefetch[round % 5],
+            copybreak: if round / 64 % 2 == 0 { 0 } else { 100 },
+            ..RxPolicy::default()
+        };
+        if policy.copybreak != nic.rx[0].policy().copybreak {
+            // The last copy of another limit would release its pool.
+            sink.0 = None;
+        }
+        nic.rx[0].set_policy(policy).unwrap();
+        for number in 0..round % 9 {
+            let mut bytes = frame(number as u32);
+            bytes.resize(60 + round * 7 % 90, 0);
+            mock.receive(&bytes);
+        }
+        let reads = mock.reads.get();
+        let (handled, count) = allocations(|| nic.rx[0].poll(64, &mut sink));
+        handled.unwrap();
+        assert_eq!((count, mock.reads.get()), (0, reads), "{policy:?}");
+        let (turned, count) = allocations(|| nic.rx[0].turn(64, Duration::ZERO, &mut sink));
+        turned.unwrap();
+        assert_eq!(count, 0, "{policy:?}");
+    }
+    let statistics = nic.rx[0].statistics();
+    assert!(statistics.copied > 1000 && statistics.packets > 8000, "{statistics:?}");
+}
+
+/// Catches: a policy that gathers or grows something; a doorbell or an arming that reads a register.
+#[test]
+fn every_tx_policy_sends_and_reclaims_without_allocating() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&small());
+    let pool = nic.pool().clone();
+    for round in 0..3000u16 {
+        let policy = TxPolicy {
+            reclaim: [Reclaim::All, Reclaim::Constant(2), Reclaim::HalfUsed][usize::from(round % 3)],
+            full: [Full::Stop { wake: 3 }, Full::Drop][usize::from(round / 3 % 2)],
+            doorbell: [Doorbell::Batch, Doorbell::EveryPacket][usize::from(round / 6 % 2)],
+            ..TxPolicy::default()
+        };
+        let reads = mock.reads.get();
+        let (_, count) = allocations(|| {
+            nic.tx.set_policy(policy).unwrap();
+            for _ in 0..round % 13 {
+                let _ = nic.tx.send(pool.get().unwrap(), 0, 60);
+            }
+            nic.tx.flush();
+        });
+        assert_eq!(count, 0, "{policy:?}");
+        mock.transmit(usize::from(round % 7));
+        assert_eq!((allocations(|| nic.tx.reclaim().unwrap()).1, mock.reads.get()), (0, reads), "{policy:?}");
+    }
+    let counted = nic.tx.statistics();
+    assert!(counted.stops > 100 && counted.wakes > 100 && counted.dropped_ring_full > 100, "{counted:?}");
+}
+
+/// Catches: a return queue that grows; a shelf of returned buffers that is made anew; a packet that is boxed to travel.
+#[test]
+fn buffers_that_come_home_from_another_thread_allocate_nothing() {
+    let pool = Pool::new(Rc::new(Memory::new()), 64, 256, Allocation::PagePool).unwrap();
+    let mut returner = pool.returner();
+    let mut out: Vec<Parcel> = Vec::with_capacity(64);
+    for round in 0..200 {
+        let ((), count) = allocations(|| out.extend(std::iter::from_fn(|| Some(pool.get()?.into_parcel()))));
+        assert_eq!(count, 0, "round {round}: taking, and taking in what came home");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let ((), count) = allocations(|| {
+                    for (i, parcel) in out.drain(..).enumerate() {
+                        if i % 5 == 0 {
+                            drop(parcel);
+                        } else {
+                            returner.give(parcel);
+                        }
+                    }
+                    returner.flush();
+                });
+                assert_eq!(count, 0, "round {round}: giving");
+            });
+        });
+    }
+    assert_eq!(pool.statistics().returned, 64 * 199);
+}
+
+/// Catches: a table of flows that grows.
+#[test]
+fn a_bond_finds_a_port_without_allocating() {
+    let mocks = [Mock::new(), Mock::new()];
+    let mut bond = Bond::new(mocks.iter().map(|mock| mock.open(&small())).collect());
+    for flow in 0..1000u32 {
+        let mut bytes = frame(flow);
+        bytes[14] = 0x45;
+        let (port, count) = allocations(|| bond.port(&bytes).map(|nic| nic.tx.outstanding()));
+        assert!(port.is_some() && count == 0);
+    }
+    assert_eq!(bond.statistics().packets, 1000);
 }

@@ -7,7 +7,7 @@ use ferronic::{Error, QueueName};
 use ferronic_contract::cause::Cause;
 use ferronic_contract::registers::{self, queue};
 
-use crate::mock::{frame, small, Mock, Numbers};
+use crate::mock::{frame, small, small_doorbell, Mock, Numbers};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -83,9 +83,7 @@ fn the_loop_never_strands_a_packet_whatever_the_timing() {
 #[test]
 fn going_to_sleep_gives_the_device_its_whole_ring() {
     let mock = Mock::new();
-    let mut config = small();
-    config.doorbell_every = 8;
-    let mut nic = mock.open(&config);
+    let mut nic = mock.open(&small_doorbell(8));
     let mut sink = Numbers::default();
     for i in 0..5 {
         mock.receive(&frame(i));

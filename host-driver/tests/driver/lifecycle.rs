@@ -1,6 +1,6 @@
 //! Opening, closing, and what a device may do instead.
 
-use ferronic::{Config, Discovery, Error, Nic, QueueName, RxConfig};
+use ferronic::{Config, Discovery, Error, Nic, QueueName, Replenish, RxConfig};
 use ferronic_contract::field::Field;
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::registers::{self, queue, vector};
@@ -56,8 +56,8 @@ fn refuses_bad_settings_with_name_value_and_range() {
         (|c| c.max_frame = MAX_FRAME + 1, "MAX_FRAME is 9601; it must be from 60 to 9600"),
         (|c| c.rx.clear(), "RX queues is 0; it must be from 1 to 16"),
         (|c| c.rx = vec![c.rx[0]; 17], "RX queues is 17; it must be from 1 to 16"),
-        (|c| c.doorbell_every = 0, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
-        (|c| c.doorbell_every = 9, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
+        (|c| c.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 0 }, "RX descriptors per doorbell is 0; it must be from 1 to 8"),
+        (|c| c.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 9 }, "RX descriptors per doorbell is 9; it must be from 1 to 8"),
         (|c| c.buffers = 8, "buffers is 8; it must be from 9 to 16777216"),
         (|c| c.buffer_bytes = 63, "bytes of a buffer is 63; it must be from 64 to 16384"),
         (|c| c.tx.thresholds.batch = 33, "BATCH is 33; it must be from 1 to 32"),
@@ -256,9 +256,32 @@ fn every_counter_has_a_name_like_ethtools() {
     assert_eq!(value("drop_filter"), 22);
     assert_eq!(value("rx2_vector_sent"), 23);
     assert_eq!(value("tx0_ring_full"), 0);
+    mock.set(registers::GLOBAL, registers::DROP_FIFO, 100);
+    mock.set(registers::GLOBAL, registers::DROP_NO_DESCRIPTOR, 200);
+    mock.set(registers::GLOBAL, registers::DROP_BAD, 3);
+    mock.set(mock::rx_base(0), queue::DROP_BUFFER, 4);
+    mock.set(registers::GLOBAL, registers::DROP_OVERSIZE, 5);
+    let sums = nic.statistics();
+    let sum = |name: &str| sums.iter().find(|(found, _)| found == name).unwrap_or_else(|| panic!("{name}")).1;
+    assert_eq!((sum("rx_packets"), sum("rx_bytes"), sum("tx_packets"), sum("rx_dropped")), (1, 60, 0, 0));
+    assert_eq!((sum("rx_missed_errors"), sum("rx_crc_errors"), sum("rx_length_errors")), (321, 3, 9));
     let mut names: Vec<&String> = statistics.iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), statistics.len(), "no name twice");
     assert!(!names.iter().any(|name| name.starts_with("rx3")), "not open");
+}
+
+/// Catches: a register that is changed by the measurement, or a cost of so many accesses and not of one.
+#[test]
+fn a_register_access_has_its_price() {
+    let mock = Mock::new();
+    let nic = mock.open(&small());
+    mock.set(registers::GLOBAL, registers::SCRATCH, 0xABCD);
+    mock.tick.set(std::time::Duration::from_micros(30));
+    let reads = mock.reads.get();
+    let cost = nic.register_cost(10);
+    assert_eq!((cost.read.as_nanos(), cost.write.as_nanos()), (3000, 3000), "30 µs from one look to the next");
+    assert_eq!(mock.reads.get() - reads, 10);
+    assert_eq!(mock.get(registers::GLOBAL, registers::SCRATCH), 0xABCD);
 }

@@ -9,7 +9,7 @@ use ferronic_contract::registers::queue::Format;
 use ferronic_contract::registers::{self, filter, queue, vector};
 use ferronic_contract::ring::RingSize;
 
-use crate::mock::{frame, rx_base, small, small_queues, Keep, Mock, Numbers, CLOCK_KHZ};
+use crate::mock::{frame, rx_base, small, small_doorbell, small_queues, Keep, Mock, Numbers, CLOCK_KHZ};
 
 const NOW: Duration = Duration::ZERO;
 
@@ -62,7 +62,9 @@ fn packets_come_by_their_queue_and_wake_it_alone() {
 #[test]
 fn a_queue_that_is_not_served_or_whose_packets_are_kept_takes_nothing_from_the_others() {
     let mock = Mock::new();
-    let mut nic = mock.open(&Config { doorbell_every: 1, ..small_queues(3) });
+    let mut config = small_doorbell(1);
+    config.rx = vec![config.rx[0]; 3];
+    let mut nic = mock.open(&config);
     let (mut keep, mut sink) = (Keep::default(), Numbers::default());
     while mock.receive_by(0, &frame(0), 0, |_| {}) {}
     for i in 0..100 {

@@ -5,7 +5,7 @@ use ferronic_contract::class::{classify, PROTOCOL_LLC};
 use ferronic_contract::ring::RingSize;
 use ferronic_contract::status::{Destination, CLASSIFIED, EPOCH, L2, L2_KIND, VLAN};
 
-use crate::mock::{frame, number, small, Keep, Mock, Numbers, OWN};
+use crate::mock::{frame, number, small, small_doorbell, Keep, Mock, Numbers, OWN};
 
 #[test]
 fn delivers_in_order_over_many_laps_and_the_wrap_of_the_index() {
@@ -59,7 +59,7 @@ fn a_burst_longer_than_the_ring_fills_it_and_goes_on_behind_the_doorbells() {
 fn rings_the_doorbell_every_so_many_while_taking_packets() {
     for (every, doorbells) in [(1, 8), (2, 4), (3, 2), (8, 1)] {
         let mock = Mock::new();
-        let mut nic = mock.open(&Config { doorbell_every: every, ..small() });
+        let mut nic = mock.open(&small_doorbell(every));
         let at_start = mock.rx_doorbells.get();
         for i in 0..8 {
             assert!(mock.receive(&frame(i)));
@@ -83,7 +83,7 @@ fn rings_the_doorbell_every_so_many_while_taking_packets() {
 fn an_empty_pool_drops_packets_and_keeps_the_ring_full() {
     let mock = Mock::new();
     // Two buffers beyond the ring.
-    let mut nic = mock.open(&Config { buffers: 10, doorbell_every: 1, ..small() });
+    let mut nic = mock.open(&Config { buffers: 10, ..small_doorbell(1) });
     let mut keep = Keep::default();
     for i in 0..100 {
         assert!(mock.receive(&frame(i)), "the device never runs out of descriptors");

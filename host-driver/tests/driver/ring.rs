@@ -15,11 +15,11 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![(1..400u16).prop_map(Step::Post), Just(Step::Publish), (1..400u16).prop_map(Step::Retire)];
-    prop::collection::vec(step, 1..600)
+    prop::collection::vec(step, 1..if cfg!(miri) { 12 } else { 600 })
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_producer_is_a_bounded_queue(log2 in 3..=15u32, laps in 0..3u32, steps in steps()) {
@@ -30,7 +30,7 @@ proptest! {
         let mut model: VecDeque<u64> = VecDeque::new();
         let (mut next, mut published) = (0u64, 0u64);
         // Start near the wrap at 2^16 in most cases.
-        for _ in 0..laps * 65_000 {
+        for _ in 0..laps * if cfg!(miri) { 30 } else { 65_000 } {
             ring.post().unwrap();
             ring.publish().unwrap();
             ring.retire().unwrap();
@@ -77,7 +77,7 @@ fn the_consumer_expects_each_index_once_with_alternating_phase() {
     for log2 in 3..=15 {
         let size = RingSize::new(1 << log2).unwrap();
         let mut consumer = Consumer::new(size);
-        for count in 0..150_000u64 {
+        for count in 0..if cfg!(miri) { 300 } else { 150_000u64 } {
             let expected = consumer.expect(0);
             assert_eq!(expected.index, count as u16);
             assert_eq!(expected.slot, (count % u64::from(size.entries())) as usize);

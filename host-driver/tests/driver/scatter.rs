@@ -1,7 +1,7 @@
 //! Frames over several buffers, header split, and frames that the core had to cut.
 
 use ferronic::rx::RxFault;
-use ferronic::{Config, Path, Segment};
+use ferronic::{Config, Path, Replenish, Segment};
 use ferronic_contract::class::classify;
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::ring::RingSize;
@@ -177,7 +177,9 @@ fn a_frame_cut_short_is_dropped_counted_and_its_buffers_recycled() {
 fn a_frame_that_runs_out_of_buffers_midway_is_dropped_whole() {
     let mock = Mock::new();
     // Two buffers beyond the ring: the third of a frame finds none.
-    let mut nic = mock.open(&Config { buffers: 10, doorbell_every: 1, ..scattering() });
+    let mut config = Config { buffers: 10, ..scattering() };
+    config.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 1 };
+    let mut nic = mock.open(&config);
     let mut keep = Keep::default();
     for round in 0..40u8 {
         assert!(mock.receive_by(0, &long(1400, round), 0, |_| {}));

@@ -73,6 +73,8 @@ pub struct Counters {
     pub up: DirectionCounters,
     /// From the root complex to the device.
     pub down: DirectionCounters,
+    /// Pages whose translation had to be looked up.
+    pub iotlb_misses: u64,
 }
 
 impl Counters {

@@ -8,6 +8,7 @@
 //! Time is what [`RootComplex::clock`] says, once a device clock. Everything else follows from it: a TLP
 //! leaves when credits and link allow, and arrives half the latency after its last byte.
 
+use crate::iotlb::Translations;
 use crate::completer::{Completer, ReadFault};
 use crate::counters::Counters;
 use crate::credits::Cost;
@@ -95,7 +96,12 @@ impl RootComplex {
             framer: Framer::new(lanes),
             framing_nonposted: false,
             checker: Checker::new(settings.device),
-            upstream: Upstream::new(latency, settings.transmit_buffer, settings.credits),
+            upstream: Upstream::new(
+                latency,
+                settings.transmit_buffer,
+                settings.credits,
+                Translations::new(settings.iotlb),
+            ),
             requester: Requester::new(
                 settings.host,
                 u64::from(settings.completion_timeout_ns) * 1000,

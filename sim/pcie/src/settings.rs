@@ -1,6 +1,7 @@
 //! What a user can choose about the root complex.
 
 use crate::credits::Credits;
+use crate::iotlb::Iotlb;
 use crate::link::{DllpShare, Link};
 use crate::tlp::Bdf;
 use std::ops::Range;
@@ -43,6 +44,8 @@ pub struct Settings {
     pub tx_stall_permille: u16,
     /// Probability per beat that the root complex waits 1 to 8 clocks before the next, in 1/1000.
     pub rx_gap_permille: u16,
+    /// Translation of the device's addresses; `None` costs nothing.
+    pub iotlb: Option<Iotlb>,
     /// A CPU read without answer is given up after this time, in ns (section 2.8: 50 µs to 50 ms).
     pub completion_timeout_ns: u32,
     /// Writes of the device to these addresses are interrupts, not memory.
@@ -79,6 +82,7 @@ impl Default for Settings {
             host_jitter_ns: 0,
             tx_stall_permille: 0,
             rx_gap_permille: 0,
+            iotlb: None,
             completion_timeout_ns: 100_000,
             interrupts: 0xFEE0_0000..0xFEF0_0000,
             host: Bdf::new(0, 0, 0),
@@ -133,6 +137,12 @@ impl Settings {
                 self.transmit_buffer.into(),
                 "at least 16",
                 self.transmit_buffer >= 16,
+            ),
+            (
+                "iotlb.entries",
+                self.iotlb.map_or(1, |iotlb| iotlb.entries.into()),
+                "at least 1",
+                self.iotlb.is_none_or(|iotlb| iotlb.entries >= 1),
             ),
         ];
         for (name, value, legal, fine) in rules {

@@ -2,8 +2,9 @@
 
 use crate::counters::Direction;
 use crate::credits::{Cost, CreditPool, Credits};
+use crate::iotlb::Translations;
 use crate::link::Wire;
-use crate::tlp::Tlp;
+use crate::tlp::{Body, Tlp};
 use std::collections::VecDeque;
 
 /// The way up. TLPs stay in order.
@@ -21,10 +22,11 @@ pub(crate) struct Upstream {
     blocked: bool,
     /// TLPs under way, with the time they arrive.
     flying: VecDeque<(u64, Tlp)>,
+    translations: Translations,
 }
 
 impl Upstream {
-    pub fn new(latency: u64, capacity: u32, credits: Credits) -> Self {
+    pub fn new(latency: u64, capacity: u32, credits: Credits, translations: Translations) -> Self {
         Self {
             latency,
             capacity: capacity as usize,
@@ -34,6 +36,7 @@ impl Upstream {
             sending: None,
             blocked: false,
             flying: VecDeque::new(),
+            translations,
         }
     }
 
@@ -60,7 +63,15 @@ impl Upstream {
                 self.sending = None;
                 if let Some((_, tlp)) = self.waiting.pop_front() {
                     self.buffered -= tlp.header.total_bytes();
-                    self.flying.push_back((done + self.latency, tlp));
+                    let mut at = done + self.latency;
+                    if let (Body::Memory(_), Some((address, bytes))) = (tlp.header.body, tlp.header.enabled_bytes()) {
+                        let misses;
+                        (at, misses) = self.translations.translate(at, address, bytes.into());
+                        wire.counters.iotlb_misses += misses;
+                    }
+                    // Nothing overtakes what waits for its translation.
+                    at = at.max(self.flying.back().map_or(0, |(before, _)| *before));
+                    self.flying.push_back((at, tlp));
                 }
             }
             let Some((accepted, tlp)) = self.waiting.front() else {
@@ -107,6 +118,7 @@ impl Upstream {
     pub fn clear(&mut self) {
         self.waiting.clear();
         self.flying.clear();
+        self.translations.clear();
         self.buffered = 0;
         self.sending = None;
         self.blocked = false;

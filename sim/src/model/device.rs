@@ -1,5 +1,7 @@
 //! The whole device behind the driver's seams.
 
+mod prepared;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
@@ -23,6 +25,8 @@ use super::settings::{Settings, ALL_FEATURES};
 use super::vector::Vector;
 use super::verdict::{verdict, DropCause, Verdict};
 
+pub use prepared::Prepared;
+
 /// Rate of the clock that the model says it has, in kHz. It has none.
 const CLOCK_KHZ: u32 = 125_000;
 /// RX queues of [`Model::new`].
@@ -39,6 +43,8 @@ struct State<M> {
     memory: M,
     global: Bank,
     settings: Settings,
+    /// Changes with the settings: what was judged under another number may be judged otherwise now.
+    judgement: u64,
     rx: Vec<Queue>,
     tx: Queue,
     /// By number; those of TX queues that are not there stay idle.
@@ -131,6 +137,7 @@ impl<M: Memory> State<M> {
             memory,
             global: global_bank(rx_queues),
             settings: Settings::default(),
+            judgement: 0,
             rx: (0..rx_queues).map(|_| Queue::default()).collect(),
             tx: Queue::default(),
             vectors: Vec::new(),
@@ -145,6 +152,7 @@ impl<M: Memory> State<M> {
         let rx_queues = self.rx.len();
         self.global = global_bank(rx_queues);
         self.settings = Settings::default();
+        self.judgement += 1;
         self.rx.fill_with(Queue::default);
         self.tx = Queue::default();
         self.vectors.clear();
@@ -163,7 +171,7 @@ impl<M: Memory> State<M> {
     }
 
     fn write(&mut self, offset: u32, value: u32) {
-        self.settings.write(offset, value);
+        self.judgement += u64::from(self.settings.write(offset, value));
         match group(offset, self.rx.len()) {
             Some((Group::Global, offset)) => self.write_global(offset, value),
             Some((Group::Rx(number), offset)) => {
@@ -286,10 +294,20 @@ impl<M: Memory> State<M> {
         for (piece, buffer) in placed.pieces.iter().zip(buffers) {
             let _ = self.memory.write(buffer.address, &delivery.bytes[piece.clone()]);
         }
+        if placed.cut {
+            queue.bank.count(queue::CUT);
+        }
+        self.complete(number, size, control, &completions);
+        Received { queue: number as u8, completions }
+    }
+
+    /// Writes the completions of a frame that lies in its buffers.
+    fn complete(&mut self, number: usize, size: RingSize, control: u32, completions: &[RxCompletion]) {
+        let queue = &mut self.rx[number];
         let ring = queue.bank.address(queue::DONE_LOW, queue::DONE_HIGH);
         let format = format(control);
         let mut low = false;
-        for completion in &completions {
+        for completion in completions {
             let slot = ring + (size.slot(completion.index) * format.bytes()) as u64;
             let _ = match format {
                 Format::Full => self.memory.write(slot, completion.encode().map(u32::to_le_bytes).as_flattened()),
@@ -305,13 +323,9 @@ impl<M: Memory> State<M> {
             let _ = self.memory.write(address, &u32::from(queue.done()).to_le_bytes());
         }
         queue.bank.count(queue::FRAMES);
-        if placed.cut {
-            queue.bank.count(queue::CUT);
-        }
         let vector = self.rx_vector(number);
         vector.alarm_if(low);
         vector.event();
-        Received { queue: number as u8, completions }
     }
 
     /// Sends what is posted, while the device may send.

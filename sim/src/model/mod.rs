@@ -32,7 +32,7 @@ mod vector;
 mod verdict;
 
 pub use classify::{classify, Classification};
-pub use device::{format, Model, Received};
+pub use device::{format, Model, Prepared, Received};
 pub use expect::{Delivery, Fate, Misfit, Placed};
 pub use filter::Filters;
 pub use parse::{read, Reading};

@@ -162,7 +162,7 @@ impl Queue {
     }
 
     /// Descriptors posted and not done.
-    fn left(&self) -> u32 {
+    pub(super) fn left(&self) -> u32 {
         distance(self.done, self.tail).into()
     }
 }

@@ -8,6 +8,7 @@
 //! interrupts. [`least`] works out what these must be, so that a core that sends more than it must is found out.
 
 use ferronic::config::Discovery;
+use ferronic::policy::Replenish;
 use ferronic_contract::registers::queue::{Format, Split};
 use ferronic_contract::thresholds::Thresholds;
 use ferronic_pcie::{Credits, Settings, Splits};
@@ -43,8 +44,8 @@ fn fast(queues: usize, ring: u32, thresholds: Thresholds, format: Format) -> Run
     run.pcie.reorder = false;
     run.pcie.credits = Credits { posted_headers: 4096, posted_data: 65_536, nonposted_headers: 4096 };
     run.pcie.transmit_buffer = 8192;
-    run.driver.doorbell_every = 32;
     let rx = &mut run.driver.rx[0];
+    rx.policy.replenish = Replenish::AsTaken { doorbell_every: 32 };
     rx.format = format;
     rx.queue.thresholds = thresholds;
     // Few enough to take little of the bus.
@@ -154,7 +155,7 @@ fn with_latency<M: CoreModel<B> + 'static, const B: usize>(queues: usize, frames
     [1000, 1800, 5000].map(|latency_ns| {
         let mut run = fast(queues, 256, thresholds, Format::CompactHash);
         run.pcie.latency_ns = latency_ns;
-        run.driver.doorbell_every = 16;
+        run.driver.rx.iter_mut().for_each(|rx| rx.policy.replenish = Replenish::AsTaken { doorbell_every: 16 });
         let found = steady::<M, B>(&run, 60, frames);
         let Thresholds { prefetch, host, batch, .. } = thresholds;
         let read = f64::from(latency_ns) / 8.0 / f64::from(batch) / queues as f64;

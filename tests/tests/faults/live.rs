@@ -3,6 +3,7 @@
 use crate::MAC;
 use ferronic::nic::{Config, Nic};
 use ferronic::packet::Packet;
+use ferronic::policy::Replenish;
 use ferronic::pool::Buffer;
 use ferronic::tx::TxQueue;
 use ferronic_contract::ring::RingSize;
@@ -37,14 +38,10 @@ pub fn world(settings: Settings) -> Shared {
 /// The usual set-up with this ring on both sides.
 pub fn config(ring: u32) -> Config {
     let size = RingSize::new(ring).expect("a ring size");
-    Config {
-        mac: MAC,
-        max_frame: 9600,
-        buffer_bytes: 9600,
-        doorbell_every: 8.min(ring as u16 / 2),
-        buffers: 3 * ring + 64,
-        ..Config::sized(size)
-    }
+    let mut config =
+        Config { mac: MAC, max_frame: 9600, buffer_bytes: 9600, buffers: 3 * ring + 64, ..Config::sized(size) };
+    config.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 8.min(ring as u16 / 2) };
+    config
 }
 
 /// A driver and its world.

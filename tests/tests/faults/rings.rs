@@ -4,6 +4,7 @@ use crate::frame;
 use crate::live::{config, fast, world, Live};
 use crate::raw::{Raw, Setup};
 use ferronic::packet::Packet;
+use ferronic::policy::Replenish;
 use ferronic::tx::Why;
 use ferronic_contract::cause::Cause;
 use ferronic_contract::registers::{queue, RX_QUEUE, TX_QUEUE};
@@ -31,7 +32,7 @@ fn indices_wrap_at_2_to_the_16_in_a_ring_of_8() {
         world.source.feed((0..FRAMES).map(|n| ferronic_sim::wire::Frame::new(frame(60, n), "wrap".into(), n)));
     }
     let mut config = config(8);
-    config.doorbell_every = 2;
+    config.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 2 };
     config.rx[0].queue.thresholds = Thresholds { prefetch: 8, host: 1, batch: 4, ..Thresholds::default() };
     config.tx.thresholds = config.rx[0].queue.thresholds;
     let mut live = Live::open(&world, &config);
@@ -75,6 +76,8 @@ fn a_pool_that_runs_empty_drops_and_keeps_the_ring_full() {
     let world = world(fast());
     let mut config = config(16);
     config.buffers = 16 + 5;
+    // A copy would be a buffer of another pool.
+    config.rx[0].policy.copybreak = 0;
     let mut live = Live::open(&world, &config);
     live.receive((0..100).map(|n| frame(200, n)));
     let mut kept = Vec::new();

@@ -1,6 +1,7 @@
 //! Completions: gathered or not, long or compact, found by phase or by producer index.
 
 use ferronic::config::Discovery;
+use ferronic::policy::Replenish;
 use ferronic::queue::Moderation;
 use ferronic_contract::registers::queue::Format;
 use ferronic_contract::thresholds::Thresholds;
@@ -20,8 +21,8 @@ fn run(format: Format, write_back: u8, discovery: Discovery) -> Report {
     let mut run = receive("gen1x1", RING, 1);
     // As few TLPs as the rules allow, so that what is counted is the core's doing.
     run.pcie.splits = Splits::Largest;
-    run.driver.doorbell_every = 32;
     let rx = &mut run.driver.rx[0];
+    rx.policy.replenish = Replenish::AsTaken { doorbell_every: 32 };
     (rx.format, rx.discovery) = (format, discovery);
     rx.queue.thresholds = Thresholds { batch: 32, write_back, ..rx.queue.thresholds };
     rx.queue.moderation = Moderation { usecs: 50, frames: 64 };

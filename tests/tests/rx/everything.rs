@@ -2,6 +2,7 @@
 
 use ferronic::filters::{Filter, Match, Target, Transport};
 use ferronic::nic::{Nic, VlanStrip};
+use ferronic::policy::Replenish;
 use ferronic_contract::registers::queue::Format;
 use ferronic_pcie::Splits;
 use ferronic_sim::run::{Direction, Run};
@@ -70,12 +71,12 @@ fn receiving_and_sending_at_once_loses_nothing_with_compact_completions() {
     run.pcie.splits = Splits::Largest;
     for rx in &mut run.driver.rx {
         rx.format = Format::CompactHash;
+        rx.policy.replenish = Replenish::AsTaken { doorbell_every: 32 };
         rx.queue.thresholds.write_back = 4;
         rx.queue.thresholds.batch = 32;
     }
     run.driver.tx.thresholds.write_back = 8;
     run.driver.tx.thresholds.batch = 32;
-    run.driver.doorbell_every = 32;
     let (report, _) = must(&run, generated(&format!("size=60,count={FRAMES},rate=line,mix=udp:3+tcp+vlan"), 1));
     figures("receiving and sending, everything on, compact completions", &report);
     assert_eq!((report.frames_delivered, report.frames_sent), (FRAMES, FRAMES), "{report}");

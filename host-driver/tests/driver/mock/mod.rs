@@ -1,8 +1,9 @@
-//! A test device: registers, rings and vectors by the contract, without time.
+//! A test device: registers, rings and vectors by the contract, with a clock that moves when the test says so.
 //!
 //! A frame is received or sent when the test says so. It can be told to misbehave. It has four RX queues, one TX queue and
 //! every optional block, unless the test takes one out.
 
+mod ends;
 mod receive;
 
 use std::cell::{Cell, RefCell};
@@ -11,7 +12,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ferronic::{Bar, Config, Device, Interrupts, Nic, Packet, RxConfig, Sink};
+use ferronic::{Bar, Clock, Config, Device, Interrupts, Nic};
 use ferronic_contract::class::Mac;
 use ferronic_contract::descriptor::{self, TxDescriptor};
 use ferronic_contract::field::Field;
@@ -19,6 +20,8 @@ use ferronic_contract::registers::{self, filter, queue, vector, Register};
 use ferronic_contract::ring::{distance, RingSize};
 
 use crate::memory::Memory;
+
+pub use ends::{frame, number, small, small_doorbell, small_policy, small_queues, small_with, Keep, Numbers};
 
 pub const OWN: Mac = [0x02, 0, 0, 0, 0, 1];
 pub const CLOCK_KHZ: u32 = 125_000;
@@ -84,6 +87,10 @@ pub struct Mock {
     pub believed: Cell<bool>,
     /// Producer indices are not written, though the queue asks for it.
     pub index_withheld: Cell<bool>,
+    /// The time. It passes when the test says so, and in waits in which nothing fires.
+    pub time: Cell<Duration>,
+    /// Time that passes with each look at the clock.
+    pub tick: Cell<Duration>,
     /// Writes to the filters so far.
     pub filter_writes: RefCell<Vec<FilterWrite>>,
 }
@@ -108,6 +115,8 @@ impl Mock {
             sent_before_arming: Cell::new(0),
             believed: Cell::new(false),
             index_withheld: Cell::new(false),
+            time: Cell::default(),
+            tick: Cell::default(),
             filter_writes: RefCell::default(),
         };
         mock.set(registers::GLOBAL, registers::ID, registers::ID_VALUE);
@@ -136,6 +145,7 @@ impl Mock {
             bar: Rc::clone(self) as Rc<dyn Bar>,
             dma: Rc::clone(&self.memory) as Rc<dyn ferronic::Dma>,
             interrupts: Rc::clone(self) as Rc<dyn Interrupts>,
+            clock: Rc::clone(self) as Rc<dyn Clock>,
         }
     }
 
@@ -189,7 +199,9 @@ impl Mock {
         }
         self.tx.set(ring);
         self.write_back(u32::from(ring.done));
-        self.event(TX_VECTOR);
+        if !frames.is_empty() {
+            self.event(TX_VECTOR);
+        }
         frames
     }
 
@@ -303,68 +315,24 @@ impl Bar for Mock {
     }
 }
 
+impl Clock for Mock {
+    fn now(&self) -> Duration {
+        self.time.set(self.time.get() + self.tick.get());
+        self.time.get()
+    }
+}
+
 impl Interrupts for Mock {
-    fn wait(&self, vector: u32, _timeout: Duration) -> io::Result<bool> {
+    fn wait(&self, vector: u32, timeout: Duration) -> io::Result<bool> {
         self.waits.set(self.waits.get() + 1);
         self.receive_all(&self.during_wait);
         let cell = &self.vectors[vector as usize];
         let state = cell.get();
         cell.set(Vector { fired: false, ..state });
-        self.timeouts.set(self.timeouts.get() + u32::from(!state.fired));
+        if !state.fired {
+            self.timeouts.set(self.timeouts.get() + 1);
+            self.time.set(self.time.get() + timeout);
+        }
         Ok(state.fired)
-    }
-}
-
-/// A frame of 60 bytes to the own address that carries a number.
-pub fn frame(number: u32) -> Vec<u8> {
-    let mut bytes = vec![0; 60];
-    bytes[..6].copy_from_slice(&OWN);
-    bytes[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 9]);
-    bytes[12..14].copy_from_slice(&[8, 0]);
-    bytes[20..24].copy_from_slice(&number.to_be_bytes());
-    bytes
-}
-
-/// The number in a frame.
-pub fn number(frame: &[u8]) -> u32 {
-    u32::from_be_bytes(frame[20..24].try_into().unwrap())
-}
-
-/// A set-up with rings of 8 and a doorbell every 2.
-pub fn small() -> Config {
-    Config { mac: OWN, buffers: 32, doorbell_every: 2, ..Config::sized(RingSize::new(8).unwrap()) }
-}
-
-/// The same with one RX queue changed.
-pub fn small_with(change: impl FnOnce(&mut RxConfig)) -> Config {
-    let mut config = small();
-    change(&mut config.rx[0]);
-    config
-}
-
-/// The same with several RX queues.
-pub fn small_queues(queues: usize) -> Config {
-    let mut config = small();
-    config.rx = vec![config.rx[0]; queues];
-    config
-}
-
-/// A sink that keeps every packet.
-#[derive(Default)]
-pub struct Keep(pub Vec<Packet>);
-
-impl Sink for Keep {
-    fn deliver(&mut self, packet: Packet) {
-        self.0.push(packet);
-    }
-}
-
-/// A sink that notes the numbers and gives the buffers back.
-#[derive(Default)]
-pub struct Numbers(pub Vec<u32>);
-
-impl Sink for Numbers {
-    fn deliver(&mut self, packet: Packet) {
-        self.0.push(number(packet.bytes()));
     }
 }

@@ -135,6 +135,7 @@ impl Queues {
             scatter: self.scatter,
             split: self.split.0,
             split_bytes: self.split.1,
+            policy: config.rx[0].policy,
         };
         config.rx = vec![rx; self.queues.into()];
         Ok(config)

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use ferronic::dma::DmaRegion;
-use ferronic::{Bar, Dma, Error, Interrupts, Packet};
+use ferronic::{Bar, Dma, Error, Interrupts, Packet, Replenish};
 use ferronic_contract::cause::Cause;
 use ferronic_contract::descriptor::{RxDescriptor, TxDescriptor, BYTES, FLAG_EOP};
 use ferronic_contract::registers::{self, filter, queue, vector, Access, FILTER, RX_QUEUE, TX_QUEUE, VECTOR, VECTOR_STRIDE};
@@ -214,7 +214,7 @@ fn low_water_is_told_once_until_batch_more_are_there_again() {
     let mut config = rings_of(16);
     config.rx[0].queue.thresholds.low_water = 3;
     config.rx[0].queue.thresholds.batch = 4;
-    config.doorbell_every = 1;
+    config.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 1 };
     let mut nic = bench.open(&config);
     let events = || bench.read(RX_QUEUE, queue::LOW_WATER_EVENTS);
     let receive = |frames: u32| (0..frames).for_each(|_| drop(bench.model.receive(&[0; 60], false).unwrap()));

@@ -11,7 +11,7 @@ mod rss;
 
 use std::rc::Rc;
 
-use ferronic::{Bar, Config, Device, Nic};
+use ferronic::{Bar, Config, Device, Nic, Replenish};
 use ferronic_contract::class::Mac;
 use ferronic_contract::registers::{self, Register};
 use ferronic_contract::ring::RingSize;
@@ -43,6 +43,7 @@ impl Bench {
             bar: Rc::clone(&self.model) as _,
             dma: Rc::new(self.memory.clone()),
             interrupts: Rc::clone(&self.model) as _,
+            clock: Rc::new(ferronic::SystemClock::default()),
         };
         Nic::open(device, config).expect("the model opens")
     }
@@ -63,7 +64,9 @@ impl Bench {
 /// Rings of `entries` descriptors, and twice as many buffers.
 fn rings_of(entries: u32) -> Config {
     let ring = RingSize::new(entries).expect("a ring size");
-    Config { mac: OWN, buffers: 2 * entries, doorbell_every: 8, ..Config::sized(ring) }
+    let mut config = Config { mac: OWN, buffers: 2 * entries, ..Config::sized(ring) };
+    config.rx[0].policy.replenish = Replenish::AsTaken { doorbell_every: 8 };
+    config
 }
 
 /// A frame whose header is likely to lie on an edge of the link-layer rule.

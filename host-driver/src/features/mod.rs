@@ -6,6 +6,10 @@ use ferronic_contract::registers;
 use crate::device::Group;
 use crate::error::Error;
 
+mod offloads;
+
+pub use offloads::{Offload, Offloads, Refusal, Why};
+
 /// The core's PARAMS and FEATURES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
