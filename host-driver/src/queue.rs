@@ -40,6 +40,12 @@ impl Default for Moderation {
 }
 
 impl Moderation {
+    /// Refuses an interrupt after more events than the ring has descriptors: the ring would run dry, and only the timer
+    /// would tell.
+    pub(crate) fn check(&self, ring: RingSize) -> Result<(), OutOfRange> {
+        in_range("interrupt frames", self.frames, 1, 255.min(ring.entries()))
+    }
+
     /// What FRAMES and CYCLES of a vector say for it.
     pub(crate) fn registers(&self, clock_khz: u32) -> Result<(u32, u32), OutOfRange> {
         Ok((self.frames, cycles("interrupt usecs", self.usecs, clock_khz)?))

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferronic_contract::completion::RxCompletion;
+use ferronic_contract::thresholds::OutOfRange;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -24,7 +25,7 @@ pub use crate::packet::{Packet, Path, Segment, Sink};
 use crate::policy::classify::Sample;
 use crate::policy::RxPolicy;
 use crate::pool::Pool;
-use crate::queue::{Queue, QueueConfig, QueueName};
+use crate::queue::{Moderation, Queue, QueueConfig, QueueName};
 use crate::station::Station;
 use crate::statistics::RxStatistics;
 
@@ -65,6 +66,7 @@ pub(crate) struct Shared<'a> {
 pub struct RxQueue {
     pub(crate) queue: Queue,
     config: QueueConfig,
+    clock_khz: u32,
     control: u32,
     policy: RxPolicy,
     descriptors: Descriptors,
@@ -106,6 +108,7 @@ impl RxQueue {
         Ok(Self {
             queue,
             config: rx.queue,
+            clock_khz,
             control: rx.control(),
             policy: rx.policy,
             descriptors,
@@ -193,6 +196,23 @@ impl RxQueue {
         }
         self.turns.set_policy(&self.policy, &policy);
         self.policy = policy;
+        Ok(())
+    }
+
+    /// When the vector fires.
+    pub fn moderation(&self) -> Moderation {
+        self.config.moderation
+    }
+
+    /// Changes when the vector fires, also while it is armed: `ethtool -C`.
+    ///
+    /// # Errors
+    ///
+    /// More events than the ring has entries, or more time than the core's timer holds; the vector then goes on as before.
+    pub fn set_moderation(&mut self, moderation: Moderation) -> Result<(), OutOfRange> {
+        moderation.check(self.config.ring)?;
+        self.queue.set_moderation(moderation.registers(self.clock_khz)?);
+        self.config.moderation = moderation;
         Ok(())
     }
 
