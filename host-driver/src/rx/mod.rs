@@ -130,9 +130,13 @@ impl RxQueue {
     }
 
     /// Enables the queue and fills its ring.
-    pub(crate) fn start(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// No memory for as many buffers as the ring has entries.
+    pub(crate) fn start(&mut self) -> Result<(), Error> {
         self.queue.enable(self.control);
-        self.descriptors.fill(&self.pool, &self.queue);
+        self.descriptors.fill(&self.pool, &self.queue)
     }
 
     /// Leaves rings and lent buffers to the device for ever.
@@ -230,6 +234,16 @@ impl RxQueue {
     pub fn log_tx(&mut self, spent: Duration) {
         if let Some(log) = &mut self.log {
             log.tx(spent);
+        }
+    }
+}
+
+impl Drop for RxQueue {
+    /// A queue that was taken out of its [`Nic`](crate::Nic) still runs. It is stopped before its memory goes, or the memory
+    /// stays for ever.
+    fn drop(&mut self) {
+        if self.queue.stop_running().is_err() {
+            self.abandon();
         }
     }
 }
