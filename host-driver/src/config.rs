@@ -188,11 +188,9 @@ impl QueueConfig {
         }
     }
 
-    /// Refuses thresholds out of range, and an interrupt after more events than the ring has descriptors: the ring
-    /// would run dry, and only the timer would tell.
+    /// Refuses thresholds out of range, and moderation that does not go with the ring.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.thresholds.check()?;
-        in_range("interrupt frames", self.moderation.frames, 1, 255.min(self.ring.entries()))?;
-        Ok(())
+        Ok(self.moderation.check(self.ring)?)
     }
 }

@@ -24,7 +24,9 @@
 //! | [`statistics`] | counters |
 //! | [`error`] | what can go wrong |
 //!
-//! Polling, sending and reclaiming neither allocate nor read a register.
+//! Polling, sending and reclaiming read no register, and with the page pool they do not allocate.
+//!
+//! What the tests check, Miri's and loom's too, and how to run them: `cargo xtask test --list`.
 //!
 //! Echo what comes, sleeping when nothing does:
 //!

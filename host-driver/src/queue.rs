@@ -1,5 +1,6 @@
 //! What RX and TX queues share: their registers, their interrupt vector, starting and stopping.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io;
 use std::rc::Rc;
@@ -40,6 +41,12 @@ impl Default for Moderation {
 }
 
 impl Moderation {
+    /// Refuses an interrupt after more events than the ring has descriptors: the ring would run dry, and only the timer
+    /// would tell.
+    pub(crate) fn check(&self, ring: RingSize) -> Result<(), OutOfRange> {
+        in_range("interrupt frames", self.frames, 1, 255.min(ring.entries()))
+    }
+
     /// What FRAMES and CYCLES of a vector say for it.
     pub(crate) fn registers(&self, clock_khz: u32) -> Result<(u32, u32), OutOfRange> {
         Ok((self.frames, cycles("interrupt usecs", self.usecs, clock_khz)?))
@@ -133,6 +140,8 @@ pub(crate) struct Queue {
     vector: Group,
     vector_number: u32,
     interrupts: Rc<dyn Interrupts>,
+    /// Enabled, and not yet asked to stop.
+    running: Cell<bool>,
 }
 
 impl Queue {
@@ -143,6 +152,7 @@ impl Queue {
             vector: Group::new(device, name.vector_base()),
             vector_number: name.vector(),
             interrupts: Rc::clone(&device.interrupts),
+            running: Cell::new(false),
         }
     }
 
@@ -176,13 +186,28 @@ impl Queue {
 
     /// Runs the queue, from index 0, with a CONTROL value that has ENABLE set.
     pub(crate) fn enable(&self, control: u32) {
+        self.running.set(true);
         self.registers.write(queue::CONTROL, control);
     }
 
     /// Asks the queue to stop. What is in flight still ends: see [`wait_idle`](Self::wait_idle).
     pub(crate) fn disable(&self) {
+        self.running.set(false);
         self.vector.write(vector::DISARM, 1);
         self.registers.write(queue::CONTROL, 0);
+    }
+
+    /// Stops a queue that nobody has asked to stop yet, because its memory is about to go.
+    ///
+    /// # Errors
+    ///
+    /// It does not come to rest: the device may still write to the memory.
+    pub(crate) fn stop_running(&self) -> Result<(), Error> {
+        if !self.running.get() {
+            return Ok(());
+        }
+        self.disable();
+        self.wait_idle()
     }
 
     /// Waits until a disabled queue has nothing in flight: from then on the device leaves its memory alone.

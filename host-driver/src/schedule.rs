@@ -109,7 +109,7 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// The first error of a port. The others have had their turn all the same.
+    /// The first error of a port, which loses what it had left. The others have had their turn all the same.
     pub fn round<P: Port + ?Sized>(&mut self, ports: &mut [&mut P]) -> Result<Round, P::Error> {
         let mut round = Round::default();
         let mut failure = None;
@@ -133,7 +133,8 @@ impl Account {
         let mut packets = 0;
         while self.deficit > 0 {
             let budget = self.slice(timed);
-            let work = port.poll(budget)?;
+            // A port that fails saves nothing up for when it works again.
+            let work = port.poll(budget).inspect_err(|_| self.deficit = self.deficit.min(0))?;
             packets += work.packets;
             self.charge(timed, &work);
             if work.packets < budget {
@@ -166,7 +167,7 @@ impl Account {
         self.deficit = self.deficit.saturating_sub(elapsed.max(1) as i64);
         if work.packets > 0 {
             let new = (elapsed / work.packets as u64).max(1);
-            self.packet = if self.packet == 0 { new } else { (self.packet * (SMOOTHING - 1) + new) / SMOOTHING };
+            self.packet = if self.packet == 0 { new } else { self.packet.saturating_mul(SMOOTHING - 1).saturating_add(new) / SMOOTHING };
         }
     }
 }

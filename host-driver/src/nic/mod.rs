@@ -110,7 +110,7 @@ impl Nic {
         }
         nic.closed = false;
         nic.tx.start();
-        nic.rx.iter_mut().for_each(RxQueue::start);
+        nic.rx.iter_mut().try_for_each(RxQueue::start)?;
         nic.global.write(registers::CONTROL, registers::RX_ENABLE.at(1) | registers::TX_ENABLE.at(1));
         Ok(nic)
     }

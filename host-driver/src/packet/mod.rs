@@ -26,7 +26,7 @@ pub trait Sink {
     fn deliver(&mut self, packet: Packet);
 
     /// Whether it will look at the header of the packet that this completion begins, so that
-    /// [prefetching](crate::policy::Prefetch::Wanted) it is worth its while.
+    /// [prefetching](crate::policy::Prefetch::Wanted) it is worth its while. The completion has not been checked yet.
     #[inline]
     fn wants_header(&self, completion: &RxCompletion) -> bool {
         let _ = completion;

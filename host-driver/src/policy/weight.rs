@@ -133,7 +133,8 @@ impl Controller {
             Weight::Timed { most, poll_usecs } => {
                 let Ok(handled @ 1..) = u32::try_from(poll.handled) else { return };
                 let new = poll.elapsed / handled;
-                let packet = self.packet.map_or(new, |old| (old * (SMOOTHING - 1) + new) / SMOOTHING);
+                let smoothed = |old: Duration| old.saturating_mul(SMOOTHING - 1).saturating_add(new) / SMOOTHING;
+                let packet = self.packet.map_or(new, smoothed);
                 self.packet = Some(packet);
                 let fit = u128::from(poll_usecs) * 1000 / packet.as_nanos().max(1);
                 self.now = fit.clamp(1, most.into()) as u16;
@@ -220,5 +221,9 @@ mod tests {
         }
         controller.after(&Poll { elapsed: Duration::ZERO, ..full(&controller, Duration::ZERO) });
         assert!(controller.before() >= 1);
+        for _ in 0..3 {
+            controller.after(&Poll { handled: 1, budget: 1, elapsed: Duration::MAX, hardware_drops: 0 });
+            assert_eq!(controller.before(), 1, "a clock that leaps breaks nothing");
+        }
     }
 }

@@ -82,6 +82,14 @@ impl Buffer {
         }
     }
 
+    /// The driver itself has looked at `length` bytes, and the buffer goes back to the device.
+    #[inline]
+    pub(crate) fn copied_from(&mut self, length: u16) {
+        if let Some(slot) = &mut self.slot {
+            slot.touched = length;
+        }
+    }
+
     /// The buffer is about to be lent to the device for a packet. Its lines leave the cache if the pool
     /// [demotes](super::Pool::set_demote).
     #[inline]

@@ -264,6 +264,8 @@ impl Inner {
     }
 
     fn flip(&self, slot: &Slot) {
+        // The other half may be home from another thread already.
+        self.collect();
         if let Source::Halves(halves) = &mut *self.source.borrow_mut() {
             match halves.flip(slot) {
                 Some(other) => self.ready.borrow_mut().push(other),

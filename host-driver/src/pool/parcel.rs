@@ -12,7 +12,7 @@ const BULK: usize = 16;
 /// A buffer that can be sent to another thread: [`Buffer::into_parcel`](super::Buffer::into_parcel).
 ///
 /// Dropping it, in any thread, sends the buffer home; a [`Returner`] sends many at once. The pool's own thread has it
-/// again when it next runs out of buffers. A thread that drops a parcel may wait for another that does the same just
+/// again when it next runs out of buffers, or wants to flip a page. A thread that drops a parcel may wait for another that does the same just
 /// then; the pool's thread waits for neither.
 ///
 /// When the pool is gone by then the buffer goes with its memory, except for the last one of a region: a backend's

@@ -6,7 +6,8 @@
 //! owner only ever tries the lock, and when a giver has it, looks again next time. (Linux's page pool has a ring with a
 //! lock on either side for the same purpose: `ptr_ring` in net/core/page_pool.c.)
 //!
-//! When the owner goes, it [closes](Returns::close) the queue, and what comes later stays with its giver.
+//! When the owner goes, it [closes](Returns::close) the queue, and what comes later stays with its giver. That is the only
+//! time that it waits for the lock.
 
 #[cfg(loom)]
 use loom::sync::{
@@ -101,7 +102,7 @@ impl<T> Returns<T> {
     }
 }
 
-/// Every interleaving, by loom: `RUSTFLAGS="--cfg loom" cargo test -p ferronic --lib --release returns`.
+/// Every interleaving, by loom: `cargo xtask test --suite loom`.
 #[cfg(all(test, loom))]
 mod tests {
     use super::Returns;

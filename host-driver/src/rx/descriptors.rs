@@ -3,6 +3,8 @@
 //! Every slot has its buffer, posted or waiting to be: the two together are the ring's entries at any time. A waiting one
 //! is posted when the [policy](Replenish) says so.
 
+use std::io;
+
 use ferronic_contract::descriptor::{self, RxDescriptor};
 
 use crate::config::RxConfig;
@@ -49,13 +51,15 @@ impl Descriptors {
         self.ring.bus()
     }
 
-    /// Fills the ring of a queue that has just been enabled.
-    pub(super) fn fill(&mut self, pool: &Pool, queue: &Queue) {
+    /// Fills the ring of a queue that has just been enabled. Afterwards each buffer that comes is replaced by one, so a
+    /// ring that is not full now never would be.
+    pub(super) fn fill(&mut self, pool: &Pool, queue: &Queue) -> Result<(), Error> {
         while self.producer.free() > 0 {
-            let Some(buffer) = pool.get() else { break };
-            self.post(buffer);
+            let none = || Error::Memory { what: "the buffers of an RX ring", source: io::ErrorKind::OutOfMemory.into() };
+            self.post(pool.get().ok_or_else(none)?);
         }
         self.publish(queue);
+        Ok(())
     }
 
     /// Leaves the ring and the posted buffers to the device for ever.

@@ -1,7 +1,7 @@
 //! A log of the last polls: how long each took, and each of its packets.
 //!
 //! All of its memory is there before the first poll; when it is full, the oldest poll makes room. Polls that handled
-//! nothing are not in it. A queue without a log does not look at the clock.
+//! nothing are not in it. A poll without a log does not look at the clock.
 
 use std::time::Duration;
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ferronic_contract::completion::RxCompletion;
+use ferronic_contract::thresholds::OutOfRange;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -24,7 +25,7 @@ pub use crate::packet::{Packet, Path, Segment, Sink};
 use crate::policy::classify::Sample;
 use crate::policy::RxPolicy;
 use crate::pool::Pool;
-use crate::queue::{Queue, QueueConfig, QueueName};
+use crate::queue::{Moderation, Queue, QueueConfig, QueueName};
 use crate::station::Station;
 use crate::statistics::RxStatistics;
 
@@ -65,6 +66,7 @@ pub(crate) struct Shared<'a> {
 pub struct RxQueue {
     pub(crate) queue: Queue,
     config: QueueConfig,
+    clock_khz: u32,
     control: u32,
     policy: RxPolicy,
     descriptors: Descriptors,
@@ -106,6 +108,7 @@ impl RxQueue {
         Ok(Self {
             queue,
             config: rx.queue,
+            clock_khz,
             control: rx.control(),
             policy: rx.policy,
             descriptors,
@@ -127,9 +130,13 @@ impl RxQueue {
     }
 
     /// Enables the queue and fills its ring.
-    pub(crate) fn start(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// No memory for as many buffers as the ring has entries.
+    pub(crate) fn start(&mut self) -> Result<(), Error> {
         self.queue.enable(self.control);
-        self.descriptors.fill(&self.pool, &self.queue);
+        self.descriptors.fill(&self.pool, &self.queue)
     }
 
     /// Leaves rings and lent buffers to the device for ever.
@@ -196,6 +203,23 @@ impl RxQueue {
         Ok(())
     }
 
+    /// When the vector fires.
+    pub fn moderation(&self) -> Moderation {
+        self.config.moderation
+    }
+
+    /// Changes when the vector fires, also while it is armed: `ethtool -C`.
+    ///
+    /// # Errors
+    ///
+    /// More events than the ring has entries, or more time than the core's timer holds; the vector then goes on as before.
+    pub fn set_moderation(&mut self, moderation: Moderation) -> Result<(), OutOfRange> {
+        moderation.check(self.config.ring)?;
+        self.queue.set_moderation(moderation.registers(self.clock_khz)?);
+        self.config.moderation = moderation;
+        Ok(())
+    }
+
     /// Logs polls from now on, or no more, and gives back the log that there was.
     pub fn set_log(&mut self, log: Option<PollLog>) -> Option<PollLog> {
         std::mem::replace(&mut self.log, log)
@@ -210,6 +234,16 @@ impl RxQueue {
     pub fn log_tx(&mut self, spent: Duration) {
         if let Some(log) = &mut self.log {
             log.tx(spent);
+        }
+    }
+}
+
+impl Drop for RxQueue {
+    /// A queue that was taken out of its [`Nic`](crate::Nic) still runs. It is stopped before its memory goes, or the memory
+    /// stays for ever.
+    fn drop(&mut self) {
+        if self.queue.stop_running().is_err() {
+            self.abandon();
         }
     }
 }

@@ -131,6 +131,7 @@ impl RxQueue {
     fn exchange(&mut self, mut buffer: Buffer, length: u16) -> Option<Buffer> {
         if length <= self.copies.limit() {
             if let Some(copy) = self.copies.copy(&buffer, length) {
+                buffer.copied_from(length);
                 self.descriptors.replace(buffer, &self.queue);
                 self.statistics.copied += 1;
                 return Some(copy);

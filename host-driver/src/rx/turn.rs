@@ -65,6 +65,10 @@ impl Turns {
         }
         if old.rearm != new.rearm {
             self.rearming = Rearming::new(new.rearm);
+            if let Wake::At(_) = self.wake {
+                // The delay was the other rule's.
+                self.wake = Wake::Now;
+            }
         }
         self.limit = Duration::from_micros(new.turn_usecs.into());
     }

@@ -95,7 +95,8 @@ impl TxQueue {
         self.policy
     }
 
-    /// Changes how the queue sends, from the next call on.
+    /// Changes how the queue sends, from the next call on. With [`Doorbell::EveryPacket`] the device is told at once of the
+    /// frames that waited for a flush.
     ///
     /// # Errors
     ///
@@ -104,6 +105,10 @@ impl TxQueue {
         policy.check(self.producer.size())?;
         self.policy = policy;
         self.wake();
+        if policy.doorbell == Doorbell::EveryPacket {
+            // Nobody has to flush any more, so nobody may.
+            self.flush();
+        }
         Ok(())
     }
 
@@ -299,5 +304,14 @@ impl TxQueue {
             self.queue.set_moderation(moderation);
         }
         self.queue.arm(self.producer.done());
+    }
+}
+
+impl Drop for TxQueue {
+    /// As for an RX queue: one that still runs is stopped before its memory goes, or the memory stays for ever.
+    fn drop(&mut self) {
+        if self.queue.stop_running().is_err() {
+            self.abandon();
+        }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use ferronic::{Allocation, Config, Packet, Sink};
+use ferronic::{Allocation, Config, Nic, Packet, Sink};
+use ferronic_contract::registers::{self, queue};
 use proptest::prelude::*;
 
 use crate::mock::{frame, small_with, Keep, Mock, Numbers};
@@ -99,6 +100,42 @@ fn no_memory_drops_packets_and_keeps_the_ring_full() {
         nic.rx[0].poll(64, &mut keep).unwrap();
         assert_eq!(nic.rx[0].statistics().packets, counted.packets + 1, "goes on when there is memory again");
     }
+}
+
+/// Catches: a ring that is open with a hole in it, which no packet would ever fill.
+#[test]
+fn a_ring_that_cannot_be_filled_is_not_opened() {
+    for way in [Allocation::HalfPage, Allocation::Plain] {
+        let mock = Mock::new();
+        drop(mock.open(&config(way)));
+        let rings = mock.memory.allocations() - 8;
+        assert_eq!(mock.memory.mapped(), 0);
+        for grants in rings..rings + 8 {
+            mock.memory.grants.set(Some(grants));
+            let refusal = Nic::open(mock.device(), &config(way)).err().expect("no memory");
+            assert!(refusal.to_string().contains("the buffers of an RX ring"), "{refusal}");
+            assert_eq!(mock.get(registers::RX_QUEUE, queue::CONTROL), 0, "it was stopped again");
+            assert_eq!(mock.memory.mapped(), 0);
+        }
+        mock.memory.grants.set(Some(rings + 8));
+        assert_eq!(mock.open(&config(way)).rx[0].posted(), 8);
+    }
+}
+
+/// Catches: a page that is let go though its other half is home from another thread.
+#[test]
+fn a_half_that_came_home_from_another_thread_is_flipped_to() {
+    let mock = Mock::new();
+    let mut nic = mock.open(&config(Allocation::HalfPage));
+    for i in 0..64 {
+        assert!(mock.receive(&frame(i)));
+        let mut keep = Keep::default();
+        nic.rx[0].poll(64, &mut keep).unwrap();
+        let parcel = keep.0.remove(0).into_buffer().into_parcel();
+        std::thread::spawn(move || drop(parcel)).join().unwrap();
+    }
+    let counted = nic.pool().statistics();
+    assert_eq!((counted.allocated, counted.let_go), (9, 0), "{counted:?}");
 }
 
 /// Keeps packets, checks them, and lets them go in any order.

@@ -285,3 +285,36 @@ fn a_register_access_has_its_price() {
     assert_eq!(mock.reads.get() - reads, 10);
     assert_eq!(mock.get(registers::GLOBAL, registers::SCRATCH), 0xABCD);
 }
+
+/// Catches: rings and buffers that are freed while the device may still write to them, because the queue was taken out of
+/// its device.
+#[test]
+fn a_queue_that_is_taken_out_is_stopped_before_its_memory_goes() {
+    for restless in [false, true] {
+        let mock = Mock::new();
+        let mut nic = mock.open(&small_queues(2));
+        let mapped = mock.memory.mapped();
+        mock.restless.set(restless);
+        drop(nic.rx.pop());
+        assert_eq!(mock.get(mock::rx_base(1), queue::CONTROL), 0);
+        let kept = mock.memory.mapped();
+        if restless {
+            assert_eq!(kept, mapped, "a device that does not rest keeps all that it knows of");
+        } else {
+            assert!(kept < mapped);
+            assert!(mock.receive(&frame(7)), "the other goes on");
+            let mut sink = Numbers::default();
+            nic.rx[0].poll(64, &mut sink).unwrap();
+            assert_eq!(sink.0, [7]);
+            nic.close().unwrap();
+            assert_eq!(mock.memory.mapped(), 0);
+        }
+    }
+    let (first, second) = (Mock::new(), Mock::new());
+    let (mut nic, mut other) = (first.open(&small()), second.open(&small()));
+    std::mem::swap(&mut nic.tx, &mut other.tx);
+    drop(nic);
+    assert_eq!(second.get(registers::TX_QUEUE, queue::CONTROL), 0, "a queue is stopped where it runs");
+    drop(other);
+    assert_eq!(first.get(registers::TX_QUEUE, queue::CONTROL), 0);
+}

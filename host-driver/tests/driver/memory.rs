@@ -41,6 +41,11 @@ impl Memory {
         Self { blocks: RefCell::new(Vec::new()), next_bus: Cell::new(FIRST_BUS), grants: Cell::new(None) }
     }
 
+    /// Allocations so far.
+    pub fn allocations(&self) -> u32 {
+        self.blocks.borrow().len() as u32
+    }
+
     /// Blocks that are still alive.
     pub fn mapped(&self) -> usize {
         self.blocks.borrow().iter().filter(|b| b.strong_count() > 0).count()

@@ -249,3 +249,49 @@ proptest! {
         prop_assert_eq!(served, ports.iter().map(|port| port.served).sum::<u64>());
     }
 }
+
+/// A port that fails until it is mended, and then always has more.
+struct Mendable {
+    mended: bool,
+    /// Of a packet.
+    cost: Duration,
+    served: usize,
+}
+
+impl Port for Mendable {
+    type Error = &'static str;
+
+    fn poll(&mut self, budget: usize) -> Result<Work, Self::Error> {
+        if !self.mended {
+            return Err("broken");
+        }
+        self.served += budget;
+        Ok(Work { packets: budget, elapsed: self.cost.saturating_mul(budget as u32) })
+    }
+}
+
+/// Catches: quanta saved up in rounds that failed, all of which a port would have at once when it works again.
+#[test]
+fn a_port_that_failed_has_one_quantum_when_it_works_again() {
+    for share in [Share::Packets(vec![5]), Share::Time(vec![Duration::from_micros(5)])] {
+        let mut schedule = Schedule::new(&share);
+        let mut port = Mendable { mended: false, cost: Duration::from_micros(1), served: 0 };
+        for _ in 0..100 {
+            assert_eq!(schedule.round(&mut [&mut port]), Err("broken"));
+        }
+        port.mended = true;
+        schedule.round(&mut [&mut port]).unwrap();
+        assert_eq!(port.served, 5, "{share:?}");
+    }
+}
+
+/// Catches: a cost that cannot be multiplied.
+#[test]
+fn a_clock_that_leaps_stops_no_schedule() {
+    let mut schedule = Schedule::new(&Share::Time(vec![Duration::MAX]));
+    let mut port = Mendable { mended: true, cost: Duration::MAX, served: 0 };
+    for _ in 0..4 {
+        schedule.round(&mut [&mut port]).unwrap();
+    }
+    assert!(port.served >= 2);
+}

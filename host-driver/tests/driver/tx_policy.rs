@@ -30,6 +30,17 @@ fn fill(nic: &mut Nic, frames: u32) {
     nic.tx.flush();
 }
 
+/// Catches: frames that the device never hears of, because who sent them no longer flushes.
+#[test]
+fn a_doorbell_for_each_frame_leaves_none_of_the_batch_before_behind() {
+    let mock = Mock::new();
+    let mut nic = open(&mock, TxPolicy { doorbell: Doorbell::Batch, ..TxPolicy::default() });
+    (0..3).for_each(|i| send(&mut nic, i).unwrap());
+    assert!(mock.transmit(8).is_empty());
+    nic.tx.set_policy(TxPolicy { doorbell: Doorbell::EveryPacket, ..TxPolicy::default() }).unwrap();
+    assert_eq!(mock.transmit(8).len(), 3);
+}
+
 /// Catches: a constant that is not kept; frames left behind for ever; a look at the index too many.
 #[test]
 fn a_constant_number_a_call() {

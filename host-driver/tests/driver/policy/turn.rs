@@ -113,6 +113,26 @@ fn a_delayed_poll_comes_when_it_is_due_and_the_vector_is_armed_after_the_last_em
     assert!(sink.0.into_iter().eq(0..5));
 }
 
+/// Catches: a queue that sleeps out the delay of a rule that is no longer its own.
+#[test]
+fn another_rule_ends_the_delay_of_the_one_before() {
+    let mock = Mock::new();
+    let rule = Rearm::Delayed { link_mbps: 1, frames: 4, empty_polls: 2 };
+    let mut nic = mock.open(&small_policy(|policy| policy.rearm = rule));
+    let mut sink = Numbers::default();
+    receive(&mock, 3);
+    assert_eq!(nic.rx[0].turn(64, NOW, &mut sink).unwrap(), Turn::Polled(3));
+    let policy = RxPolicy { turn_usecs: 100, ..nic.rx[0].policy() };
+    nic.rx[0].set_policy(policy).unwrap();
+    assert!(nic.rx[0].next_poll().is_some(), "the rule is still the same");
+    assert!(mock.receive(&frame(3)));
+    nic.rx[0].set_policy(RxPolicy { rearm: Rearm::UnderBudget, ..policy }).unwrap();
+    assert_eq!(nic.rx[0].turn(64, NOW, &mut sink).unwrap(), Turn::Polled(1), "at once");
+    assert!(nic.rx[0].is_armed());
+    nic.rx[0].set_policy(RxPolicy { rearm: rule, ..policy }).unwrap();
+    assert!(nic.rx[0].is_armed(), "a vector that is armed stays so");
+}
+
 /// Catches: drops that the weight never hears of, a register read with every poll.
 #[test]
 fn an_adaptive_weight_hears_of_hardware_drops_once_a_millisecond() {
