@@ -1,8 +1,7 @@
 //! The driver against a test device that keeps the contract, or breaks it where a test says so.
 //!
-//! Memory safety of what needs no hardware, by Miri: `MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p
-//! ferronic --test driver -- ring:: pool:: half_pages:: parcels:: tx_policy:: untrusted::`. Every interleaving of the
-//! return of buffers, by loom: `RUSTFLAGS="--cfg loom" cargo test -p ferronic --lib --release returns`.
+//! Memory safety of what needs no hardware, by Miri: `cargo xtask test --suite miri`. Every interleaving of the return of
+//! buffers, by loom: `cargo xtask test --suite loom`. Both run only when they are named.
 
 mod allocations;
 mod bond;
