@@ -1,7 +1,7 @@
 //! The command line of `ferronic-sim run`: what it reads, writes and refuses.
 
 mod errors;
-mod policy;
+mod experiment;
 mod rx;
 mod steer;
 mod support;
