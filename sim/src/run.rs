@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Longest wait of the driver for an interrupt, simulated: 1 ms.
+/// Longest wait of the driver for an interrupt, or for the time of its next poll, simulated: 1 ms.
 const TURN_PS: u64 = 1_000_000_000;
 /// Simulated time without any progress after which frames count as lost: the core's completion time-out is 50 ms.
 const STALL_PS: u64 = 120_000_000_000;
@@ -255,7 +255,6 @@ fn receive<M: CoreModel<B>, const B: usize>(
     let mut stall = Stall::default();
     let mut meter = Meter::new(run.cost, run.stack);
     let served = |queue: &RxQueue| !run.unserved.contains(&queue.number());
-    let vectors: Vec<u32> = nic.rx.iter().filter(|queue| served(queue)).map(|q| rx_vector(q.number().into())).collect();
     loop {
         let mut idle = true;
         for queue in nic.rx.iter_mut().filter(|queue| served(queue)) {
@@ -278,7 +277,7 @@ fn receive<M: CoreModel<B>, const B: usize>(
         let mut world = world.borrow_mut();
         if idle {
             let deadline = world.now_ps() + TURN_PS;
-            world.await_any(&vectors, deadline);
+            world.await_any(nic.rx.iter().filter(|queue| served(queue)), deadline);
         }
         world.settle_host_drops(&nic.rx);
         let settled = world.scoreboard.settled();
@@ -356,7 +355,7 @@ impl Stall {
 
 impl<M: CoreModel<B>, const B: usize> World<M, B> {
     /// Tells the scoreboard of the packets that the driver dropped since it last saw one, by the driver's count.
-    fn settle_host_drops(&mut self, queues: &[RxQueue]) {
+    pub fn settle_host_drops(&mut self, queues: &[RxQueue]) {
         for queue in queues {
             let (number, dropped) = (queue.number(), queue.statistics().dropped_no_buffer);
             let known = self.scoreboard.host_drops(number);

@@ -16,7 +16,8 @@ use ferronic_pcie::{
     enumerate, ConfigAccess, Device as PcieDevice, Outcome, Plan, RootComplex, Settings, SettingsError,
 };
 use ferronic::packet::Packet;
-use ferronic_contract::registers::{self, MSIX_TABLE};
+use ferronic::rx::RxQueue;
+use ferronic_contract::registers::{self, rx_vector, MSIX_TABLE};
 use std::path::Path;
 
 /// Period of the core's clock: 125 MHz.
@@ -241,8 +242,18 @@ impl<M: CoreModel<B>, const B: usize> World<M, B> {
         self.scoreboard.on_delivered(packet, &self.expectation, self.cycle);
     }
 
-    /// Steps until one of the vectors has fired, the time is over, or nothing is on its way any more.
-    pub fn await_any(&mut self, vectors: &[u32], deadline_ps: u64) {
+    /// Steps until one of the queues has something to do, because its vector fired or because its next poll is due, or
+    /// until the time is over or nothing is on its way any more.
+    pub fn await_any<'a>(&mut self, queues: impl Iterator<Item = &'a RxQueue>, mut deadline_ps: u64) {
+        let mut vectors = Vec::new();
+        for queue in queues {
+            if queue.is_armed() {
+                vectors.push(rx_vector(queue.number().into()));
+            }
+            if let Some(due) = queue.next_poll() {
+                deadline_ps = deadline_ps.min(due.as_nanos() as u64 * 1000);
+            }
+        }
         while self.now_ps() < deadline_ps
             && !(self.scoreboard.is_settled() && self.source.is_done())
             && !vectors.iter().any(|vector| self.has_interrupt(*vector))

@@ -2,6 +2,7 @@
 
 mod errors;
 mod experiment;
+mod policy;
 mod rx;
 mod steer;
 mod support;

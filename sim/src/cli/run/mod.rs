@@ -4,6 +4,7 @@ mod filter;
 mod output;
 mod parse;
 mod pause;
+mod policy;
 mod queues;
 mod steer;
 mod traffic;
@@ -31,6 +32,8 @@ pub struct Args {
     steer: steer::Steer,
     #[command(flatten)]
     pause: pause::Pause,
+    #[command(flatten)]
+    policies: policy::Policies,
     #[command(flatten)]
     bus: Bus,
     #[command(flatten)]
@@ -65,7 +68,10 @@ impl Args {
 
 /// Runs; true when nothing mismatched.
 pub fn run(args: Args) -> Result<bool, Box<dyn Error>> {
-    let driver = args.queues.config()?;
+    let mut driver = args.queues.config()?;
+    for rx in &mut driver.rx {
+        rx.policy = args.policies.policy(rx.policy, args.traffic.line_mbps);
+    }
     args.queues.check_unserved()?;
     args.steer.check(&args.queues)?;
     let input = args.traffic.input()?;
