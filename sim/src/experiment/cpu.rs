@@ -12,15 +12,49 @@ pub struct Cycles {
     clock: Clock,
     /// What two looks one behind the other differ by.
     overhead: u64,
+    /// The same when each waits for all before it.
+    waited_overhead: u64,
 }
 
 impl Default for Cycles {
     fn default() -> Self {
         let clock = Clock::new();
-        let mut looks: Vec<u64> = (0..1001).map(|_| clock.delta_raw()).collect();
-        looks.sort_unstable();
-        Self { clock, overhead: looks[looks.len() / 2] }
+        let median = |look: &dyn Fn() -> u64| {
+            let mut looks: Vec<u64> = (0..1001).map(|_| look()).collect();
+            looks.sort_unstable();
+            looks[looks.len() / 2]
+        };
+        let overhead = median(&|| clock.delta_raw());
+        let waited_overhead = median(&|| {
+            let begun = waited(&clock);
+            waited(&clock) - begun
+        });
+        Self { clock, overhead, waited_overhead }
     }
+}
+
+/// The counter when all before is done, and before anything behind begins.
+#[inline]
+fn waited(clock: &Clock) -> u64 {
+    wait();
+    let now = clock.raw();
+    wait();
+    now
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[allow(unsafe_code)]
+fn wait() {
+    // SAFETY: a barrier, which touches nothing; SSE2 is part of x86_64.
+    unsafe { std::arch::x86_64::_mm_lfence() }
+}
+
+/// Elsewhere a fence is the nearest that there is.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+fn wait() {
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
 }
 
 /// The difference of two looks.
@@ -43,6 +77,16 @@ impl Cycles {
         let result = work();
         let spent = self.clock.raw() - begun;
         (result, spent.saturating_sub(self.overhead) as f64)
+    }
+
+    /// Cycles until all that the work does is done, its reads of memory included: the processor does not run ahead into
+    /// or out of it.
+    #[inline]
+    pub fn until_done<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
+        let begun = waited(&self.clock);
+        let result = work();
+        let spent = waited(&self.clock) - begun;
+        (result, spent.saturating_sub(self.waited_overhead) as f64)
     }
 
     /// Cycles in a second.

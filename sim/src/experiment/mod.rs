@@ -19,6 +19,7 @@ pub mod receive;
 pub mod report;
 pub mod simulate;
 
+mod adaptive;
 mod buffers;
 mod copybreak;
 mod pktgen;
@@ -82,6 +83,7 @@ pub static ALL: &[&Experiment] = &[
     &buffers::EXPERIMENT,
     &tx::EXPERIMENT,
     &pktgen::EXPERIMENT,
+    &adaptive::EXPERIMENT,
     &registers::EXPERIMENT,
 ];
 

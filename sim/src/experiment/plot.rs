@@ -9,6 +9,8 @@ const SIZE: (u32, u32) = (860, 460);
 const FONT: &str = "sans-serif";
 /// Part of the space between two labels that bars take.
 const BARS: f64 = 0.8;
+/// Part of the height that a line of the legend takes.
+const LEGEND_LINE: f64 = 0.055;
 /// Most series that are told apart.
 const MOST: usize = 8;
 
@@ -52,7 +54,9 @@ fn ranges(plot: &Plot) -> Result<(std::ops::Range<f64>, std::ops::Range<f64>), F
         return Err(format!("the plot {} has no points", plot.name).into());
     }
     let least = points().map(|point| point.y).fold(0.0, f64::min);
-    let top = if most > least { most + (most - least) * 0.08 } else { least + 1.0 };
+    // Room for the legend above what is drawn.
+    let room = 0.06 + LEGEND_LINE * plot.series.len() as f64;
+    let top = if most > least { most + (most - least) * room / (1.0 - room) } else { least + 1.0 };
     let across = if plot.labels.is_empty() {
         let ends = points().map(|point| point.x).fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
         ends.0..if ends.1 > ends.0 { ends.1 } else { ends.0 + 1.0 }

@@ -8,6 +8,7 @@ use crate::wire::Generator;
 use ferronic::statistics::RxStatistics;
 use ferronic::{Allocation, Config, Nic, Packet, PoolStatistics, RxPolicy, Sink};
 use ferronic_contract::completion::RxCompletion;
+use ferronic_contract::registers::queue::Format;
 use ferronic_contract::ring::RingSize;
 use ferronic_contract::thresholds::Thresholds;
 use std::hint::black_box;
@@ -66,6 +67,8 @@ pub struct Receive {
     pub ring: u32,
     /// How it receives.
     pub policy: RxPolicy,
+    /// How completions look.
+    pub format: Format,
     /// Where buffers come from.
     pub allocation: Allocation,
     /// Packets a poll.
@@ -83,6 +86,7 @@ impl Default for Receive {
         Self {
             ring: 512,
             policy: RxPolicy { copybreak: 0, ..RxPolicy::default() },
+            format: Format::Full,
             allocation: Allocation::PagePool,
             batch: 32,
             frames: "size=60,mix=udp".into(),
@@ -105,6 +109,22 @@ pub struct Measured {
     pub copies: Option<PoolStatistics>,
 }
 
+/// Gives packets back in an order of its own.
+struct Shuffle {
+    held: Vec<Packet>,
+    random: fastrand::Rng,
+}
+
+impl Sink for Shuffle {
+    fn deliver(&mut self, packet: Packet) {
+        self.held.push(packet);
+        if self.held.len() == self.held.capacity() {
+            self.random.shuffle(&mut self.held);
+            self.held.clear();
+        }
+    }
+}
+
 /// A device that fills its ring as fast as it is emptied, and its driver.
 pub struct Bench {
     /// The driver. It closes before the device goes.
@@ -113,6 +133,7 @@ pub struct Bench {
     pub device: SoftwareDevice,
     /// The frames that come, over and over again.
     pub frames: Vec<Vec<u8>>,
+    ring: usize,
     taken: u64,
 }
 
@@ -129,11 +150,11 @@ impl Receive {
         config.buffer_bytes = 2048;
         config.buffers = 4 * ring.entries();
         config.allocation = self.allocation;
-        config.rx[0].policy = self.policy;
+        (config.rx[0].policy, config.rx[0].format) = (self.policy, self.format);
         let nic = Nic::open(device.device(), &config)?;
         let generator: Generator = format!("{},count=64", self.frames).parse()?;
         let frames: Vec<Vec<u8>> = generator.frames(1, config.mac).map(|frame| frame.bytes).collect();
-        Ok(Bench { device, nic, frames, taken: 0 })
+        Ok(Bench { device, nic, frames, ring: self.ring as usize, taken: 0 })
     }
 
     /// Polls batches of which every packet is there, so that only the driver is measured.
@@ -143,9 +164,9 @@ impl Receive {
     /// The driver fails, or the device brings nothing.
     pub fn measure<S: Sink>(&self, cycles: &Cycles, places: Places, sink: &mut S) -> Result<Measured, Failure> {
         let mut bench = self.open(places)?;
-        bench.device.generate(bench.frames.clone(), None);
-        // Every buffer and every place of the rings is used once before.
-        let warm = 4 * self.ring as usize / self.batch;
+        bench.scatter(self.batch)?;
+        // The consumer comes to its usual state.
+        let warm = 2 * self.ring as usize / self.batch;
         let mut figures = Vec::with_capacity(self.polls);
         for poll in 0..warm + self.polls {
             bench.await_batch(self.batch)?;
@@ -168,6 +189,23 @@ impl Receive {
 }
 
 impl Bench {
+    /// Starts the frames, and lets every buffer and every place of the rings be used, until the buffers come in no order any
+    /// more: new ones lie in a row, and a processor that sees a stride fetches what comes next by itself, which it cannot with
+    /// a pool that has been used for a while.
+    ///
+    /// # Errors
+    ///
+    /// The driver fails, or the device brings nothing.
+    pub fn scatter(&mut self, batch: usize) -> Result<(), Failure> {
+        self.device.generate(self.frames.clone(), None);
+        let mut shuffle = Shuffle { held: Vec::with_capacity(self.ring), random: fastrand::Rng::with_seed(1) };
+        for _ in 0..6 * self.ring / batch {
+            self.await_batch(batch)?;
+            self.poll(batch, &mut shuffle)?;
+        }
+        Ok(())
+    }
+
     /// Waits until so many packets can be polled.
     ///
     /// # Errors

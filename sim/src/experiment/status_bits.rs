@@ -5,10 +5,11 @@ use super::findings::{Claim, Findings, Plot, Point, Series, Table};
 use super::receive::{Consumer, Receive};
 use super::{Experiment, Failure, Scope};
 use crate::cells;
-use crate::software::lines::Lines;
+use crate::software::lines::{Lines, PLACES};
 use ferronic::{Classify, Packet, Prefetch, Replenish, RxPolicy, Sink};
 use ferronic_contract::class::{classify, Class};
 use ferronic_contract::completion::RxCompletion;
+use ferronic_contract::registers::queue::Format;
 use std::hint::black_box;
 
 pub(super) static EXPERIMENT: Experiment = Experiment {
@@ -34,16 +35,19 @@ enum Way {
     Software,
     /// Status bits, a header prefetched when it will be touched.
     Status,
+    /// The same with compact completions, four to a line, and a refill every 32.
+    Compact,
 }
 
 impl Way {
-    const ALL: [Self; 3] = [Self::Classic, Self::Software, Self::Status];
+    const ALL: [Self; 4] = [Self::Classic, Self::Software, Self::Status, Self::Compact];
 
     const fn name(self) -> &'static str {
         match self {
             Self::Classic => "classic loop",
             Self::Software => "software, two passes",
             Self::Status => "status bits",
+            Self::Compact => "status bits, compact completions",
         }
     }
 
@@ -52,12 +56,14 @@ impl Way {
             Self::Classic => (Replenish::AtEnd, Classify::Software, Prefetch::Off),
             Self::Software => (Replenish::Every(16), Classify::Software, Prefetch::TwoPass),
             Self::Status => (Replenish::Every(16), Classify::Status, Prefetch::Wanted),
+            Self::Compact => (Replenish::Every(32), Classify::Status, Prefetch::Wanted),
         };
         RxPolicy { replenish, classify, prefetch, copybreak: 0, ..RxPolicy::default() }
     }
 
     fn receive(self, polls: usize) -> Receive {
-        Receive { policy: self.policy(), batch: BATCH, polls, ..Receive::default() }
+        let format = if self == Self::Compact { Format::CompactHash } else { Format::Full };
+        Receive { policy: self.policy(), format, batch: BATCH, polls, ..Receive::default() }
     }
 }
 
@@ -84,8 +90,8 @@ fn by_status(completion: &RxCompletion) -> Option<Class> {
 impl Sink for Step<'_> {
     fn deliver(&mut self, packet: Packet) {
         let (class, spent) = match self.software {
-            true => self.cycles.of(|| decided(classify(packet.bytes(), &self.own))),
-            false => self.cycles.of(|| decided(by_status(&packet.completion))),
+            true => self.cycles.until_done(|| decided(classify(packet.bytes(), &self.own))),
+            false => self.cycles.until_done(|| decided(by_status(&packet.completion))),
         };
         black_box(class);
         self.figures.push(spent);
@@ -148,11 +154,11 @@ fn measure(scope: &Scope, places: Places) -> Result<Findings, Failure> {
             format!(
                 "Classic loop: refill at the end, classification in software, no prefetch. Software, two passes: refill every 16, \
                  all headers of a batch prefetched first. Status bits: refill every 16, headers prefetched only when the consumer \
-                 touches them. {rounds} rounds, in each of which every variant runs once; medians and quartiles over the rounds."
+                 touches them; compact: completions of 16 bytes, refill every 32. {rounds} rounds, in each of which every variant runs once; medians and quartiles over the rounds."
             ),
             "The step alone is the time from a packet whose header nobody has touched to the branch on its class. Lines are \
-             counted on the caches themselves: every line of the memory that driver and device share is thrown out, a poll is \
-             made, and each line is timed. What the processor's own prefetchers bring in counts too."
+             counted on the caches themselves: lines of the memory that driver and device share are thrown out, a poll is made, \
+             and each line is timed. What the processor's own prefetchers bring in counts too."
                 .into(),
         ],
         ..Findings::default()
@@ -218,10 +224,15 @@ fn polls_table<'a>(findings: &mut Findings, of: impl Fn(Way, Consumer) -> &'a [f
     findings.plots.push(plot);
     let ratio = |way, consumer| Summary::of_ratio(of(way, consumer), of(Way::Classic, consumer));
     let class = ratio(Way::Status, Consumer::Class);
+    let compact = ratio(Way::Compact, Consumer::Class);
+    let best = if compact.median < class.median { compact } else { class };
     findings.claims.push(Claim::new(
         "The best full poll takes at most 0.6 of the cycles a packet of the classic loop (batch 32, consumer reads the class).",
-        class.median <= 0.6,
-        format!("{:.2} (quartiles {:.2} to {:.2}).", class.median, class.low, class.high),
+        best.median <= 0.6,
+        format!(
+            "{:.3} (quartiles {:.3} to {:.3}); compact completions {:.3}, full ones {:.3}.",
+            best.median, best.low, best.high, compact.median, class.median
+        ),
     ));
     let software = ratio(Way::Software, Consumer::Class);
     findings.claims.push(Claim::new(
@@ -252,7 +263,7 @@ fn lines(findings: &mut Findings, scope: &Scope, places: Places) -> Result<(), F
         let mut values = Vec::new();
         for consumer in CONSUMERS {
             (scope.progress)("counting lines");
-            match touched(way, consumer, places, scope.either(3, 15))? {
+            match touched(way, consumer, places, scope.either(5, 15))? {
                 Some((buffers, rings)) => {
                     table.row(cells![way.name(), consumer.name(), buffers, rings]);
                     values.push(Some(buffers));
@@ -279,32 +290,34 @@ fn lines(findings: &mut Findings, scope: &Scope, places: Places) -> Result<(), F
     Ok(())
 }
 
-/// Lines of buffers and of rings that a poll brings in, a packet: medians. `None` where they cannot be counted.
+/// Lines of buffers and of rings that a poll brings in, a packet. `None` where they cannot be counted.
 #[allow(unsafe_code)]
 fn touched(way: Way, consumer: Consumer, places: Places, times: usize) -> Result<Option<(f64, f64)>, Failure> {
     let mut bench = way.receive(0).open(places)?;
-    let frames = bench.frames.clone();
     let regions = bench.device.regions().list();
     // Buffers are in regions of their own, far larger than any ring.
     let (buffers, rings): (Vec<_>, Vec<_>) = regions.into_iter().partition(|(_, bytes)| *bytes > 64 << 10);
-    // SAFETY: the regions are the driver's, which lives in `bench` for longer than these, and nobody else has them.
-    let (Some(buffers), Some(rings)) = (unsafe { Lines::of(&buffers, 1) }, unsafe { Lines::of(&rings, 2) }) else {
-        return Ok(None);
-    };
-    let mut counts = (Vec::new(), Vec::new());
-    for _ in 0..times {
-        for (lines, counts) in [(&buffers, &mut counts.0), (&rings, &mut counts.1)] {
-            // A batch comes, and the device is quiet while lines are counted.
-            bench.device.generate(frames.clone(), Some(BATCH as u64));
-            bench.await_batch(BATCH)?;
-            lines.flush();
-            let before = lines.present();
-            lines.flush();
-            bench.poll(BATCH, &mut consumer.clone())?;
-            let after = lines.present();
-            // What seems to be there though nothing was done is noise.
-            counts.push(after.saturating_sub(before) as f64 / BATCH as f64);
+    bench.scatter(BATCH)?;
+    let mut sums = [0.0; 2];
+    // Of a buffer, the lines that have to do with a frame of 60 bytes, and three more.
+    for ((regions, places), sum) in [(buffers, 4), (rings, PLACES)].iter().zip(&mut sums) {
+        for place in 0..*places {
+            // SAFETY: the regions are the driver's, which lives in `bench` for longer than this, and nobody else has them.
+            let Some(lines) = (unsafe { Lines::of(regions, place) }) else { return Ok(None) };
+            let (mut noise, mut found) = (usize::MAX, usize::MAX);
+            for _ in 0..times {
+                // A batch comes, and the device is quiet while lines are asked about.
+                bench.device.generate(bench.frames.clone(), Some(BATCH as u64));
+                bench.await_batch(BATCH)?;
+                // What seems to be there though nothing was done is noise. It only ever adds, so the least counts.
+                lines.flush();
+                noise = noise.min(lines.present());
+                lines.flush();
+                bench.poll(BATCH, &mut consumer.clone())?;
+                found = found.min(lines.present());
+            }
+            *sum += (found as f64 - noise as f64) / BATCH as f64;
         }
     }
-    Ok(Some((Summary::of(&counts.0).median, Summary::of(&counts.1).median)))
+    Ok(Some((sums[0].max(0.0), sums[1].max(0.0))))
 }

@@ -51,7 +51,7 @@ impl Case {
 
 fn run(scope: &Scope) -> Result<Findings, Failure> {
     let pthreshes: &[u8] = scope.either(&[1, 32], &[1, 4, 8, 16, 32, 64]);
-    let hthreshes: &[u8] = scope.either(&[1], &[1, 8, 32]);
+    let hthreshes: &[u8] = scope.either(&[1], &[1, 16]);
     let batches: &[u8] = scope.either(&[16], &[1, 4, 16, 32]);
     let latencies: &[u32] = scope.either(&[500, 4000], &LATENCIES);
     let mut cases = Vec::new();
@@ -62,7 +62,7 @@ fn run(scope: &Scope) -> Result<Findings, Failure> {
             }
         }
     }
-    let reports = runs(&cases, scope, |case| case.job(scope.either(200, 800), scope.seed))?;
+    let reports = runs(&cases, scope, |case| case.job(scope.either(200, 500), scope.seed))?;
     let mut table = Table::new(
         "all",
         "Every combination",

@@ -1,8 +1,9 @@
 //! Which cache lines of the memory shared with the device a piece of work brought into this core's reach.
 //!
-//! Every line is thrown out of all caches; then the work is done; then each line is read, in a random order, and timed. One
-//! that is there quickly was brought in by the work. Lines that the processor's own prefetchers bring in beside those that
-//! the work asked for count too: they are traffic like the others. (Yarom and Falkner, "Flush+Reload", USENIX Security
+//! Lines are thrown out of all caches; then the work is done; then each line is read, in a random order, and timed. One
+//! that is there quickly was brought in by the work, or by the processor's own prefetchers beside what the work asked for:
+//! that is traffic like the other. So that reading one line does not bring in the next to be asked about, one line of every
+//! [`STRIDE`] bytes is asked about at a time. (Yarom and Falkner, "Flush+Reload", USENIX Security
 //! 2014, use the same for less honest purposes.)
 
 #![allow(unsafe_code)]
@@ -13,6 +14,11 @@ use std::ptr::NonNull;
 /// Bytes of a line.
 pub const LINE: usize = 64;
 
+/// Bytes between two lines that are asked about together.
+pub const STRIDE: usize = 2048;
+/// Lines in that.
+pub const PLACES: usize = STRIDE / LINE;
+
 /// Lines of memory that stays valid for as long as this is used.
 pub struct Lines<'a> {
     lines: Vec<NonNull<u8>>,
@@ -22,27 +28,30 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of these regions. `None` on a processor whose caches cannot be asked this way.
+    /// Of these regions, line number `place` (below [`PLACES`]) of every [`STRIDE`] bytes. `None` on a processor whose caches cannot be asked this way.
     ///
     /// # Safety
     ///
     /// Each region is valid for reads of its bytes for `'a`. Nothing but this thread's driver and the device touch it.
-    pub unsafe fn of(regions: &[(NonNull<u8>, usize)], seed: u64) -> Option<Self> {
+    pub unsafe fn of(regions: &[(NonNull<u8>, usize)], place: usize) -> Option<Self> {
         if !cfg!(target_arch = "x86_64") {
             return None;
         }
-        let starts = regions.iter().flat_map(|(start, bytes)| (0..*bytes).step_by(LINE).map(move |at| (*start, at)));
+        let starts = regions.iter().flat_map(|(start, bytes)| (place * LINE..*bytes).step_by(STRIDE).map(move |at| (*start, at)));
         // SAFETY: `at` is inside of its region.
         let mut lines: Vec<NonNull<u8>> = starts.map(|(start, at)| unsafe { start.add(at) }).collect();
-        fastrand::Rng::with_seed(seed).shuffle(&mut lines);
+        fastrand::Rng::with_seed(place as u64).shuffle(&mut lines);
         let mut lines = Self { lines, _regions: PhantomData, threshold: 0 };
         lines.calibrate();
         Some(lines)
     }
 
-    /// Half-way between a line that is there and one that is not.
+    /// Between a line that is there and one that is not.
     fn calibrate(&mut self) {
         let some = &self.lines[..self.lines.len().min(256)];
+        if some.is_empty() {
+            return;
+        }
         let median = |mut times: Vec<u64>| {
             times.sort_unstable();
             times[times.len() / 2]
@@ -50,7 +59,8 @@ impl<'a> Lines<'a> {
         some.iter().for_each(|line| flush(*line));
         let far = median(some.iter().map(|line| reload(*line)).collect());
         let near = median(some.iter().map(|line| reload(*line)).collect());
-        self.threshold = near.midpoint(far);
+        // While others use the memory too, a line that is far can be very far; one that is near never takes thrice as long.
+        self.threshold = near.midpoint(far).min(3 * near);
     }
 
     /// Throws every line out of every cache.

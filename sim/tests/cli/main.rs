@@ -1,6 +1,7 @@
 //! The command line of `ferronic-sim run`: what it reads, writes and refuses.
 
 mod errors;
+mod experiment;
 mod policy;
 mod rx;
 mod steer;
