@@ -164,6 +164,8 @@ fn removal_is_told_and_hangs_nothing() {
             while !world.source.is_done() {
                 world.step();
             }
+            // The last frame is told of some cycles after the wire brought it.
+            world.pass_ns(1000);
             world.scoreboard = Scoreboard::default();
             world.enumerate(&Plan::default()).expect("it enumerates");
         }
