@@ -77,8 +77,6 @@ impl Weight {
 pub struct Poll {
     /// Packets handled.
     pub handled: usize,
-    /// Most that it could handle.
-    pub budget: usize,
     /// How long it took.
     pub elapsed: Duration,
     /// Frames that the device is known to have dropped since the poll before.
@@ -152,13 +150,13 @@ mod tests {
     /// A poll that used up its budget at a cost a packet.
     fn full(controller: &Controller, packet: Duration) -> Poll {
         let handled = controller.before();
-        Poll { handled, budget: handled, elapsed: packet * handled as u32, hardware_drops: 0 }
+        Poll { handled, elapsed: packet * handled as u32, hardware_drops: 0 }
     }
 
     #[test]
     fn a_fixed_weight_stays() {
         let mut controller = Controller::new(Weight::Fixed(20));
-        controller.after(&Poll { handled: 20, budget: 20, elapsed: Duration::from_secs(9), hardware_drops: 7 });
+        controller.after(&Poll { handled: 20, elapsed: Duration::from_secs(9), hardware_drops: 7 });
         assert_eq!((controller.before(), controller.wants_drops()), (20, false));
     }
 
@@ -176,17 +174,17 @@ mod tests {
             .collect();
         assert_eq!(climbed[..3], [12, 16, 20]);
         assert_eq!(climbed[13..], [64, 64, 64]);
-        controller.after(&Poll { handled: 63, budget: 64, ..Poll::default() });
+        controller.after(&Poll { handled: 63, ..Poll::default() });
         assert_eq!(controller.before(), 64, "a poll that found less says nothing");
         controller.after(&Poll { hardware_drops: 1, ..full(&controller, cheap) });
         assert_eq!(controller.before(), 32);
-        controller.after(&Poll { handled: 5, budget: 32, elapsed: Duration::from_micros(100), hardware_drops: 0 });
+        controller.after(&Poll { handled: 5, elapsed: Duration::from_micros(100), hardware_drops: 0 });
         assert_eq!(controller.before(), 16);
         for _ in 0..3 {
             controller.after(&Poll { hardware_drops: 1, ..Poll::default() });
         }
         assert_eq!(controller.before(), 8);
-        controller.after(&Poll { handled: 7, budget: 7, ..Poll::default() });
+        controller.after(&Poll { handled: 7, ..Poll::default() });
         assert_eq!(controller.before(), 8, "its weight was not used up: the turn's budget was");
     }
 
@@ -222,7 +220,7 @@ mod tests {
         controller.after(&Poll { elapsed: Duration::ZERO, ..full(&controller, Duration::ZERO) });
         assert!(controller.before() >= 1);
         for _ in 0..3 {
-            controller.after(&Poll { handled: 1, budget: 1, elapsed: Duration::MAX, hardware_drops: 0 });
+            controller.after(&Poll { handled: 1, elapsed: Duration::MAX, hardware_drops: 0 });
             assert_eq!(controller.before(), 1, "a clock that leaps breaks nothing");
         }
     }

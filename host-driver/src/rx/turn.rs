@@ -157,7 +157,7 @@ impl RxQueue {
             };
             handled += found;
             let before = std::mem::replace(&mut now, clock.now());
-            self.learn(found, weight, now.saturating_sub(before), now);
+            self.learn(found, now.saturating_sub(before), now);
             if self.fault.is_some() {
                 break;
             }
@@ -212,10 +212,10 @@ impl RxQueue {
     }
 
     /// Tells the weight what a poll did.
-    fn learn(&mut self, handled: usize, budget: usize, elapsed: Duration, now: Duration) {
+    fn learn(&mut self, handled: usize, elapsed: Duration, now: Duration) {
         let turns = &mut self.turns;
         let hardware_drops = if turns.weight.wants_drops() { turns.drops.new_ones(now) } else { 0 };
-        turns.weight.after(&Poll { handled, budget, elapsed, hardware_drops });
+        turns.weight.after(&Poll { handled, elapsed, hardware_drops });
     }
 
     /// Gives the device what it is owed, and lets it interrupt.
