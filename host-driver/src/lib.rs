@@ -60,6 +60,7 @@ pub mod features;
 pub mod filters;
 pub mod nic;
 pub mod packet;
+mod packet_time;
 pub mod policy;
 pub mod pool;
 pub mod queue;

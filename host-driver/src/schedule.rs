@@ -15,10 +15,10 @@
 
 use std::time::Duration;
 
+use crate::packet_time::PacketTime;
+
 /// Packets of a slice at most, when time is shared.
-const SLICE: u64 = 8;
-/// The measured time a packet moves by this part of what is new.
-const SMOOTHING: u64 = 8;
+const SLICE: u16 = 8;
 
 /// What a poll of a port did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,8 +66,7 @@ struct Account {
     quantum: i64,
     /// What it may still use; below 0 what it owes.
     deficit: i64,
-    /// Smoothed time of a packet in nanoseconds; 0 before any was timed.
-    packet: u64,
+    packet: PacketTime,
 }
 
 /// A deficit round robin.
@@ -80,7 +79,7 @@ pub struct Schedule {
 impl Schedule {
     /// A schedule of as many ports as there are shares.
     pub fn new(share: &Share) -> Self {
-        let account = |quantum: i64, least: i64| Account { quantum: quantum.max(least), deficit: 0, packet: 0 };
+        let account = |quantum: i64, least: i64| Account { quantum: quantum.max(least), deficit: 0, packet: PacketTime::UNKNOWN };
         match share {
             Share::Packets(quanta) => {
                 let accounts = quanta.iter().map(|&packets| account(packets.into(), 1)).collect();
@@ -149,12 +148,11 @@ impl Account {
     /// Packets of the next poll, at least 1.
     fn slice(&self, timed: bool) -> usize {
         let left = self.deficit.max(1) as u64;
-        match (timed, self.packet) {
-            (false, _) => left as usize,
-            // Of a port whose packets were never timed, one shows what they cost.
-            (true, 0) => 1,
-            (true, packet) => (left / packet).clamp(1, SLICE) as usize,
+        if !timed {
+            return left as usize;
         }
+        // Of a port whose packets were never timed, one shows what they cost.
+        self.packet.fit(Duration::from_nanos(left), SLICE).map_or(1, usize::from)
     }
 
     fn charge(&mut self, timed: bool, work: &Work) {
@@ -162,12 +160,9 @@ impl Account {
             self.deficit -= work.packets as i64;
             return;
         }
-        let elapsed = work.elapsed.as_nanos().min(i64::MAX as u128 / 2) as u64;
         // A clock that stands still must not make a turn endless.
-        self.deficit = self.deficit.saturating_sub(elapsed.max(1) as i64);
-        if work.packets > 0 {
-            let new = (elapsed / work.packets as u64).max(1);
-            self.packet = if self.packet == 0 { new } else { self.packet.saturating_mul(SMOOTHING - 1).saturating_add(new) / SMOOTHING };
-        }
+        let elapsed = work.elapsed.as_nanos().clamp(1, i64::MAX as u128 / 2) as i64;
+        self.deficit = self.deficit.saturating_sub(elapsed);
+        self.packet.learn(work.packets, work.elapsed);
     }
 }

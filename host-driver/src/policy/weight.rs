@@ -12,12 +12,11 @@ use std::time::Duration;
 
 use ferronic_contract::thresholds::OutOfRange;
 
+use crate::packet_time::PacketTime;
 use crate::queue::in_range;
 
 /// NAPI's weight in Linux (`NAPI_POLL_WEIGHT`).
 const USUAL: u16 = 64;
-/// A measured time a packet moves by this part of what is new, as a smoothed round-trip time does (RFC 6298).
-const SMOOTHING: u32 = 8;
 /// Packets of a poll before any was timed.
 const FIRST_TIMED: u16 = 8;
 
@@ -88,8 +87,7 @@ pub struct Poll {
 pub struct Controller {
     rule: Weight,
     now: u16,
-    /// Smoothed time of a packet; `None` before any was timed.
-    packet: Option<Duration>,
+    packet: PacketTime,
 }
 
 impl Controller {
@@ -101,7 +99,7 @@ impl Controller {
             Weight::Timed { most, .. } if most < FIRST_TIMED => most,
             Weight::Timed { .. } => FIRST_TIMED,
         };
-        Self { rule, now, packet: None }
+        Self { rule, now, packet: PacketTime::UNKNOWN }
     }
 
     /// Most packets of the next poll, at least 1.
@@ -129,13 +127,10 @@ impl Controller {
                 }
             }
             Weight::Timed { most, poll_usecs } => {
-                let Ok(handled @ 1..) = u32::try_from(poll.handled) else { return };
-                let new = poll.elapsed / handled;
-                let smoothed = |old: Duration| old.saturating_mul(SMOOTHING - 1).saturating_add(new) / SMOOTHING;
-                let packet = self.packet.map_or(new, smoothed);
-                self.packet = Some(packet);
-                let fit = u128::from(poll_usecs) * 1000 / packet.as_nanos().max(1);
-                self.now = fit.clamp(1, most.into()) as u16;
+                self.packet.learn(poll.handled, poll.elapsed);
+                if let Some(fit) = self.packet.fit(Duration::from_micros(poll_usecs.into()), most) {
+                    self.now = fit;
+                }
             }
         }
     }
