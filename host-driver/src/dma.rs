@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::thread::{self, ThreadId};
 
 /// Bytes of a cache line.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// What keeps memory alive. A backend's owner belongs to the thread that made it and is dropped there, or never: when
 /// the last piece of a region ends in another thread, the memory stays mapped for good.

@@ -37,8 +37,6 @@ use plain::Plain;
 use returns::Returns;
 use statistics::{add, sub, Counts};
 
-/// Buffers start at cache lines.
-const LINE: usize = 64;
 /// Alignment of memory.
 const PAGE: usize = 4096;
 

@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use super::buffer::OwnedSlot;
 use super::statistics::{add, sub};
-use super::{LINE, PAGE};
+use super::PAGE;
 use crate::device::Dma;
+use crate::dma::LINE;
 
 /// Bytes of a region at most: a huge page, so that a large pool costs few entries of an IOMMU's TLB.
 const MOST_REGION: usize = 2 << 20;
@@ -31,6 +32,7 @@ pub(super) struct Pages {
 impl Pages {
     /// All buffers, without memory yet.
     pub(super) fn new(dma: Rc<dyn Dma>, buffer_bytes: u16, slots: Vec<OwnedSlot>) -> Self {
+        // Buffers start at cache lines.
         let stride = usize::from(buffer_bytes).next_multiple_of(LINE).max(LINE);
         let region = (slots.len() * stride / REGIONS).clamp(LEAST_REGION, MOST_REGION);
         let per_region = (region / stride) as u32;

@@ -6,11 +6,9 @@
 use std::rc::Rc;
 
 use crate::device::Dma;
+use crate::dma::LINE;
 use crate::error::Error;
 use crate::pool::{Allocation, Buffer, Pool};
-
-/// Bytes of a cache line, and of one step of a copy.
-const LINE: usize = 64;
 
 /// Where the copies of one queue go.
 pub(super) struct Copies {
